@@ -1,0 +1,74 @@
+"""A message that is larger than a frame may be goes in parts, in both directions."""
+
+from __future__ import annotations
+
+import base64
+
+import msgspec
+
+from waybread_protocol.errors import CloseCode, FrameError
+from waybread_protocol.requests import Part
+
+_OVERHEAD_BYTES = 96
+"""More than `part` takes around its data in either codec, whatever its index."""
+
+
+def frames(encoded: bytes, max_frame: int, *, text: bool) -> list[bytes]:
+    """`encoded` as it goes out: itself where it fits into `max_frame` bytes, else the parts of it.
+
+    `text`: for JSON, whose parts carry their data in base64.
+    """
+    if len(encoded) <= max_frame:
+        return [encoded]
+    room = max_frame - _OVERHEAD_BYTES
+    piece_bytes = room // 4 * 3 if text else room
+    last_index = (len(encoded) - 1) // piece_bytes
+    pieces: list[bytes] = []
+    for index in range(last_index + 1):
+        data = encoded[index * piece_bytes : (index + 1) * piece_bytes]
+        pieces.append(_encode(index, index == last_index, data, text=text))
+    return pieces
+
+
+def _encode(index: int, last: bool, data: bytes, *, text: bool) -> bytes:
+    if text:
+        # Written out, because the encoder would make a second copy of the data as a string.
+        flag = "true" if last else "false"
+        head = f'{{"type":"part","index":{index},"last":{flag},"data":"'
+        return b"".join((head.encode(), base64.b64encode(data), b'"}'))
+    return msgspec.msgpack.encode(Part(index=index, last=last, data=data))
+
+
+class Joiner:
+    """Joins the parts of one direction. After a `FrameError` the link is to be closed."""
+
+    def __init__(self, max_message: int) -> None:
+        self.max_message = max_message
+        # One buffer, not a list: a list of millions of tiny parts would take far more memory than the message.
+        self._joined = bytearray()
+        self._next_index = 0
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a message has begun and not ended: nothing but its next part may come."""
+        return self._next_index > 0
+
+    def join(self, part: Part) -> bytes | None:
+        """The whole message with its last part, None before it.
+
+        Raises `FrameError`: 1007 where the part is not the next one, 1009 where the message grows too large.
+        """
+        if part.index != self._next_index:
+            raise FrameError(CloseCode.UNDECODABLE, f"part {part.index} came where part {self._next_index} had to come")
+        if len(self._joined) + len(part.data) > self.max_message:
+            raise FrameError(CloseCode.TOO_LARGE, f"the joined message is over the limit of {self.max_message} bytes")
+        if not part.data and not part.last:
+            # Empty parts would let a message of no size grow for ever.
+            raise FrameError(CloseCode.UNDECODABLE, f"part {part.index} is empty and not the last one")
+        self._joined += part.data
+        if not part.last:
+            self._next_index += 1
+            return None
+        whole = bytes(self._joined)
+        self._joined, self._next_index = bytearray(), 0
+        return whole
