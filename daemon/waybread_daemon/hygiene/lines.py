@@ -1,0 +1,80 @@
+r"""Lines and characters: what every count in the rules means.
+
+A line ends at `\n` and at nothing else; a character is one code point. All functions take UTF-8 bytes, because counting
+and cutting bytes needs no copy of a large text.
+"""
+
+from __future__ import annotations
+
+from waybread_protocol.loop import CONTEXT
+
+BOM = "\ufeff".encode()
+_CONTINUATION = bytes(range(0x80, 0xC0))
+_PIECE_BYTES = 256 * 1024
+
+
+def count_lines(data: bytes) -> int:
+    r"""Lines of a text: a final `\n` ends the last line and starts no other; empty text has none."""
+    return data.count(b"\n") + (not data.endswith(b"\n") and data != b"")
+
+
+def count_chars(data: bytes) -> int:
+    """Characters of valid UTF-8."""
+    if data.isascii():
+        return len(data)
+    if len(data) <= _PIECE_BYTES:
+        return len(data.translate(None, _CONTINUATION))
+    pieces = range(0, len(data), _PIECE_BYTES)
+    return sum(len(data[at : at + _PIECE_BYTES].translate(None, _CONTINUATION)) for at in pieces)
+
+
+def count_file_lines(content: bytes) -> int:
+    """Lines of a file as a read counts them: one leading byte-order mark is no part of any line."""
+    return count_lines(content.removeprefix(BOM))
+
+
+def shown_range(offset: int, limit: int, lines: int, window_lines: int) -> tuple[int, int] | None:
+    """First and last line that a read or recall of `lines` lines shows; None where `offset` is past the end.
+
+    An offset below 1 is 1; a limit below 1 or above the window is the window. `lines` is above 0.
+    """
+    first = max(offset, 1)
+    if first > lines:
+        return None
+    wanted = limit if 1 <= limit <= window_lines else window_lines
+    return first, min(first + wanted - 1, lines)
+
+
+def cut_lines(data: bytes, first: int, last: int) -> bytes:
+    """Lines `first` to `last` of `data` exactly, endings included; what is past the end is not there."""
+    start = 0
+    for _ in range(first - 1):
+        start = data.find(b"\n", start) + 1
+        if start == 0:
+            return b""
+    end = start
+    for _ in range(last - first + 1):
+        end = data.find(b"\n", end) + 1
+        if end == 0:
+            return data[start:]
+    return data[start:end]
+
+
+def without_last_ending(data: bytes) -> bytes:
+    r"""Lines as an answer shows them: joined by `\n`, none after the last."""
+    return data.removesuffix(b"\n")
+
+
+def numbered(data: bytes, first: int) -> str:
+    r"""Lines of a file as a read shows them, each behind its number (`data`: those lines, endings included).
+
+    A `\r` right before `\n` is not shown, nor is a leading byte-order mark of the file; bytes that are no UTF-8 are
+    shown as one U+FFFD for each maximal subpart.
+    """
+    if first == 1 and data.startswith(BOM):
+        data = data[len(BOM) :]
+    if not data:
+        return ""
+    text = data.decode("utf-8", "replace").replace("\r\n", "\n").removesuffix("\n")
+    line = CONTEXT.texts.read_line.format
+    return "\n".join([line(number=number, line=shown) for number, shown in enumerate(text.split("\n"), first)])
