@@ -1,0 +1,378 @@
+"""One link: frames in, requests to the desk, answers and pushes out."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from typing import Any, Protocol
+
+import msgspec
+from websockets.asyncio.server import ServerConnection
+from websockets.exceptions import ConnectionClosed
+
+from waybread_daemon.link.accounts import valid_token
+from waybread_daemon.link.followers import Follow
+from waybread_daemon.link.outbox import Outbox
+from waybread_daemon.sessions.desk import Desk
+from waybread_daemon.sessions.job import error_answer
+from waybread_daemon.sessions.live import LiveDevice
+from waybread_daemon.store.contract import LARGE_BYTES, StoreFault, Token
+from waybread_protocol.canonical import canonical_args
+from waybread_protocol.codec import Codec, daemon_codec
+from waybread_protocol.errors import CloseCode, ErrorCode, FrameError, RequestError
+from waybread_protocol.limits import HELLO_MAX_BYTES, PROTOCOL, Struct, type_of
+from waybread_protocol.loop import LOOP_JSON, PROMPT
+from waybread_protocol.messages import (
+    ROLES,
+    Answer,
+    Describe,
+    Description,
+    Done,
+    Entry,
+    FromClient,
+    Hello,
+    Lagged,
+    Limits,
+    Page,
+    Part,
+    Ping,
+    Pushed,
+    Request,
+    Result,
+    Sync,
+    Unfollow,
+    Welcome,
+)
+from waybread_protocol.parts import Joiner
+
+OPEN_MOST = 1024
+"""Requests of one link that may wait for their answers; the next one is read when one of them is answered."""
+OPEN_BYTES_MOST = 128 * 1024 * 1024
+"""The same, in bytes of their messages."""
+UNSENT_BYTES_MOST = 4 * 1024 * 1024
+"""Answers and pushes that may wait to be sent before no more requests are read."""
+FOLLOW_BYTES_MOST = 1024 * 1024
+"""What may wait to be sent before a follower is told that it lags."""
+
+_LOOP: dict[str, Any] = msgspec.json.decode(LOOP_JSON)["context"]
+
+
+class Log(Protocol):
+    """The part of a structlog logger that the link uses."""
+
+    def info(self, event: str, **fields: object) -> None:
+        """What happens once a link."""
+        ...
+
+    def debug(self, event: str, **fields: object) -> None:
+        """What happens once a request."""
+        ...
+
+
+class House(Protocol):
+    """What the server lends to a connection."""
+
+    desk: Desk
+    limits: Limits
+    hello_timeout_s: float
+    draining: bool
+
+    @property
+    def server_name(self) -> str:
+        """Name and version."""
+        ...
+
+
+class Connection:
+    """A link from its opening handshake to its end. It is the caller of its requests and the follower of its follow."""
+
+    def __init__(self, socket: ServerConnection, house: House, log: Log) -> None:
+        self.socket = socket
+        self.token = ""
+        self.page_bytes = house.limits.page_bytes
+        self._house = house
+        self._log = log
+        self._codec: Codec[FromClient] = daemon_codec(str(socket.subprotocol))
+        self._joiner = Joiner(house.limits.max_message)
+        self._eased = asyncio.Event()
+        self.outbox = Outbox(socket, text=self._codec.text, eased=self._eased.set)
+        self._max_message = house.limits.max_message
+        self._device: LiveDevice | None = None
+        self._allowed: frozenset[str] = frozenset()
+        self._open: dict[int, int] = {}
+        self._open_bytes = 0
+        self._follow: Follow | None = None
+
+    async def run(self) -> None:
+        """Serves the link until it closes."""
+        sender = asyncio.get_running_loop().create_task(self.outbox.run())
+        try:
+            if await self._hello():
+                await self._receive()
+        except FrameError as fault:
+            self._log.info("link_broken", code=fault.code.value, why=fault.sentence)
+            await self.outbox.flushed()
+            await self.socket.close(fault.code, fault.sentence[:120])
+        except ConnectionClosed:
+            pass
+        finally:
+            self._end_follow()
+            sender.cancel()
+
+    # --- Hello -------------------------------------------------------------------------------------------------------
+
+    async def _hello(self) -> bool:
+        """Whether the client said who it is, in time."""
+        try:
+            async with asyncio.timeout(self._house.hello_timeout_s):
+                while True:
+                    verdict = await self._first(await self.socket.recv())
+                    if verdict is not None:
+                        break
+        except TimeoutError:
+            verdict = (0, f"no hello came within {self._house.hello_timeout_s:g} s")
+        if not verdict:
+            return True
+        re, sentence = verdict
+        self._log.info("hello_refused", why=sentence)
+        self.outbox.put(
+            self._codec.encode(
+                error_answer(re, RequestError(ErrorCode.UNAUTHENTICATED, f"{sentence}: say hello with a valid token"))
+            )
+        )
+        await self.outbox.flushed()
+        await self.socket.close(CloseCode.UNAUTHENTICATED, sentence)
+        return False
+
+    async def _first(self, frame: bytes | str) -> tuple[int, str] | tuple[()] | None:
+        """What to make of a first message: (): welcome; a sentence: refused; None: it may say hello again."""
+        self._codec.check_kind(frame)
+        if len(frame) > HELLO_MAX_BYTES:
+            return 0, f"the first message is over {HELLO_MAX_BYTES} bytes"
+        try:
+            message = self._codec.decode(frame)
+        except RequestError as fault:
+            text = _token_of(frame)
+            if text is not None and await self._find(text) is not None:
+                self.answer(error_answer(fault.re, fault))
+                return None
+            return fault.re, "the first message is no valid hello"
+        if not isinstance(message, Hello):
+            re = 0 if isinstance(message, Part) else message.id
+            return re, f"the first message is {type_of(message)!r}, not 'hello'"
+        token = await self._find(message.token)
+        if token is None:
+            return message.id, "the token is unknown, wrong or revoked" if message.token else "there is no valid token"
+        await self._welcome(message, token)
+        return ()
+
+    async def _find(self, text: str) -> Token | None:
+        try:
+            return await self._house.desk.live.store.look(lambda reader: valid_token(reader, text))
+        except StoreFault as fault:
+            raise FrameError(CloseCode.TRY_LATER, "the store cannot be read just now: try again later") from fault
+
+    async def _welcome(self, hello: Hello, token: Token) -> None:
+        house, live = self._house, self._house.desk.live
+        device = live.device(token.device.number)
+        await live.load_head(device)
+        self.token, self._device = token.token, device
+        self._allowed = ROLES[token.role]
+        self._max_message = hello.max_message
+        self.outbox.max_frame = hello.max_frame
+        # The whole of a page has to fit the client's message: text may grow sixfold in JSON.
+        self.page_bytes = min(house.limits.page_bytes, max(hello.max_message // 8, 256))
+        self._log.info(
+            "link_opened",
+            device=token.device.device,
+            role=token.role,
+            client=hello.client[:128],
+            subprotocol=self._codec.subprotocol,
+        )
+        self.answer(
+            Welcome(
+                re=hello.id,
+                protocol=PROTOCOL,
+                server=house.server_name,
+                device=token.device.device,
+                name=token.device.name,
+                role=token.role,  # type: ignore[arg-type]  # a token has one of the roles
+                epoch=live.store.epoch,
+                head=device.durable,
+                limits=msgspec.structs.replace(house.limits, page_bytes=self.page_bytes),
+                features=[],
+            )
+        )
+        await live.store.seen(token.token, house.desk.now_ms())
+
+    # --- Requests ----------------------------------------------------------------------------------------------------
+
+    async def _receive(self) -> None:
+        while True:
+            while self._crowded():
+                self._eased.clear()
+                await self._eased.wait()
+            # No name holds a frame while the next one is awaited: it may be large.
+            await self._take(await self.socket.recv())
+
+    def _crowded(self) -> bool:
+        return (
+            len(self._open) >= OPEN_MOST
+            or self._open_bytes > OPEN_BYTES_MOST
+            or self.outbox.waiting_bytes > UNSENT_BYTES_MOST
+        )
+
+    async def _take(self, frame: bytes | str) -> None:
+        self._codec.check_kind(frame)
+        size = len(frame)
+        try:
+            message = await self._decoded(frame)
+            if type(message) is Part:
+                whole = self._joiner.join(message)
+                if whole is None:
+                    return
+                size = len(whole)
+                del frame
+                message = await self._decoded(whole)
+                if type(message) is Part:
+                    raise FrameError(CloseCode.UNDECODABLE, "a part holds a part")
+            elif self._joiner.waiting:
+                raise FrameError(CloseCode.UNDECODABLE, "a message came between the parts of another")
+        except RequestError as fault:
+            if self._joiner.waiting:
+                raise FrameError(CloseCode.UNDECODABLE, "a message came between the parts of another") from None
+            self._refuse(fault.re, fault)
+            return
+        self._accept(message, size)  # type: ignore[arg-type]  # parts are taken above
+
+    async def _decoded(self, data: bytes | str) -> FromClient:
+        if len(data) < LARGE_BYTES:
+            return self._codec.decode(data)
+        decode = functools.partial(self._codec.decode, data)
+        return await asyncio.get_running_loop().run_in_executor(self._house.desk.heavy, decode)
+
+    def _accept(self, request: Request, size: int) -> None:
+        """Checks the message as a whole, then the role; what is about its session is the desk's."""
+        request_id, kind = request.id, type_of(request)
+        try:
+            if request_id in self._open:
+                raise RequestError(
+                    ErrorCode.BAD_MESSAGE, f"the id {request_id} is in use by a request that still waits: take another"
+                )
+            args = canonical_args(request.args) if type(request) is Result else b""
+            if isinstance(request, Hello):
+                raise RequestError(ErrorCode.BAD_MESSAGE, "hello was said already: a link takes one")
+            if kind not in self._allowed:
+                raise RequestError(ErrorCode.FORBIDDEN, f"the role of this link may not send {kind!r}")
+            if self._house.draining:
+                raise RequestError(ErrorCode.BUSY, "the daemon is shutting down: link again and send the request again")
+        except RequestError as fault:
+            self._refuse(request_id, fault)
+            return
+        self._open[request_id] = size
+        self._open_bytes += size
+        self._log.debug("request", id=request_id, type=kind, bytes=size)
+        self._act(request, args)
+
+    def _act(self, request: Request, args: bytes) -> None:
+        device = self._device
+        if device is None:
+            raise RuntimeError("a request was accepted before hello")
+        match request:
+            case Ping():
+                self.answer(Done(re=request.id))
+            case Describe():
+                self.answer(Description(re=request.id, loop=_LOOP, prompt=PROMPT))
+            case Unfollow():
+                self._end_follow()
+                self.answer(Done(re=request.id))
+            case Sync():
+                self._sync(device, request)
+            case _:
+                self._house.desk.submit(device, request, args, self)
+
+    def _sync(self, device: LiveDevice, request: Sync) -> None:
+        live = self._house.desk.live
+        if request.follow:
+            self._end_follow()
+
+        def made(page: Page) -> None:
+            self.answer(page)
+            if request.follow and not page.more and not self._closed:
+                session = live.session(device, request.session).number if request.session else None
+                self._end_follow()
+                self._follow = Follow(live, device, self, session, page.head)
+
+        self._house.desk.sync(device, request, self, made)
+
+    @property
+    def _closed(self) -> bool:
+        return self.socket.close_code is not None
+
+    def _end_follow(self) -> None:
+        if self._follow is not None:
+            self._follow.end()
+            self._follow = None
+
+    # --- Answers and pushes ------------------------------------------------------------------------------------------
+
+    def fits(self, text: str) -> bool:
+        """Whether an answer with this text is within the client's `max_message`."""
+        most = self._max_message - 2048
+        growth = 6 if self._codec.text else 4
+        if len(text) * growth <= most:
+            return True
+        return len(self._codec.encode(_Text(text=text))) <= most
+
+    def answer(self, answer: Answer) -> None:
+        """Sends the one answer to a request."""
+        size = self._open.pop(answer.re, 0)
+        self._open_bytes -= size
+        data = self._codec.encode(answer)
+        if len(data) > self._max_message:
+            fault = RequestError(
+                ErrorCode.TOO_LARGE,
+                f"the answer has {len(data)} bytes and the `max_message` of this link is {self._max_message}: ask for less",
+            )
+            data = self._codec.encode(error_answer(answer.re, fault))
+        self.outbox.put(data)
+        self._eased.set()
+
+    def _refuse(self, re: int, fault: RequestError) -> None:
+        """Answers a message that never became an open request: the id may be another's, which goes on waiting."""
+        self._log.debug("refused", id=re, code=fault.code)
+        self.outbox.put(self._codec.encode(error_answer(re, fault)))
+
+    @property
+    def lags(self) -> bool:
+        """Whether more waits to be sent than a follower may leave."""
+        return self.outbox.waiting_bytes > FOLLOW_BYTES_MOST
+
+    def push(self, entry: Entry) -> None:
+        """Sends an entry to the follower."""
+        self.outbox.put(self._codec.encode(Pushed(entry=entry)))
+
+    def push_lagged(self, next_seq: int) -> None:
+        """Says that the follow ends."""
+        self.outbox.put(self._codec.encode(Lagged(next=next_seq)))
+
+
+class _Text(Struct, frozen=True, kw_only=True):
+    text: str
+
+
+class _TokenOnly(msgspec.Struct):
+    type: str
+    token: str
+
+
+def _token_of(frame: bytes | str) -> str | None:
+    """The token of a hello whose other fields do not fit."""
+    try:
+        if isinstance(frame, str):
+            hello = msgspec.json.decode(frame, type=_TokenOnly)
+        else:
+            hello = msgspec.msgpack.decode(frame, type=_TokenOnly)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    return hello.token if hello.type == "hello" else None

@@ -1,0 +1,116 @@
+"""What an opening handshake and a plain HTTP request get: the path, the host, the origin, the subprotocol, health."""
+
+from __future__ import annotations
+
+import http
+import ipaddress
+import socket
+from collections.abc import Iterable
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from websockets.datastructures import Headers
+from websockets.http11 import Request, Response
+
+from waybread_protocol.limits import PATH, SUBPROTOCOL_JSON, SUBPROTOCOL_MSGPACK
+
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+class Health(NamedTuple):
+    """`why` says what is wrong where the store takes no writes."""
+
+    ready: bool
+    why: str
+
+
+class Gate:
+    """Lets a handshake through, or answers an HTTP request.
+
+    A page of another site can open a socket to this machine from its visitor's browser, and a name that its owner points
+    here gets around the address: so a browser's `Origin` has to be this host or an allowed one, and the `Host` a known
+    name or a bare address.
+    """
+
+    def __init__(self, host: str, allowed_hosts: Iterable[str], allowed_origins: Iterable[str]) -> None:
+        name = socket.gethostname().lower()
+        self._hosts = _LOOPBACK | {host.lower(), name, f"{name}.local"} | {known.lower() for known in allowed_hosts}
+        self._origins = frozenset(origin.lower().rstrip("/") for origin in allowed_origins)
+
+    def answer(self, request: Request, health: Health) -> Response | None:
+        """The answer to a request, None where it is a handshake that may go on."""
+        host = _single(request.headers, "Host")
+        if host is None or not self._known(host):
+            return _plain(http.HTTPStatus.FORBIDDEN, "unknown Host: add it to allowed_hosts\n")
+        for origin in request.headers.get_all("Origin"):
+            if not self._allowed(origin, host):
+                return _plain(http.HTTPStatus.FORBIDDEN, "this Origin is not allowed: add it to allowed_origins\n")
+        path = request.path.partition("?")[0]
+        if path == PATH:
+            return _subprotocol(request.headers)
+        if path == "/healthz":
+            return _plain(http.HTTPStatus.OK, "ok\n")
+        if path == "/readyz":
+            status = http.HTTPStatus.OK if health.ready else http.HTTPStatus.SERVICE_UNAVAILABLE
+            return _plain(status, "ready\n" if health.ready else f"not ready: {health.why}\n")
+        if path == "/":
+            return _plain(http.HTTPStatus.OK, f"Waybread runs here. Devices link by WebSocket at {PATH}.\n")
+        return _plain(http.HTTPStatus.NOT_FOUND, f"nothing is at this path: devices link at {PATH}\n")
+
+    def _known(self, host: str) -> bool:
+        name = _host_name(host)
+        return name in self._hosts or _is_address(name)
+
+    def _allowed(self, origin: str, host: str) -> bool:
+        if origin.lower().rstrip("/") in self._origins:
+            return True
+        parts = urlsplit(origin)
+        return parts.scheme in ("http", "https") and parts.netloc.lower() == host.lower()
+
+
+def choose_subprotocol(offered: Iterable[str]) -> str | None:
+    """The one that the daemon takes of those offered: MessagePack first."""
+    known = [name for name in (SUBPROTOCOL_MSGPACK, SUBPROTOCOL_JSON) if name in offered]
+    return known[0] if known else None
+
+
+def _subprotocol(headers: Headers) -> Response | None:
+    offered = {name.strip() for value in headers.get_all("Sec-WebSocket-Protocol") for name in value.split(",")}
+    if headers.get("Upgrade", "").lower() == "websocket" and choose_subprotocol(offered) is not None:
+        return None
+    sentence = f"link by WebSocket and offer the subprotocol {SUBPROTOCOL_MSGPACK} or {SUBPROTOCOL_JSON}\n"
+    return _plain(http.HTTPStatus.BAD_REQUEST, sentence)
+
+
+def _single(headers: Headers, name: str) -> str | None:
+    values = headers.get_all(name)
+    return values[0] if len(values) == 1 else None
+
+
+def _host_name(host: str) -> str:
+    try:
+        return (urlsplit(f"//{host}").hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _plain(status: http.HTTPStatus, text: str) -> Response:
+    body = text.encode()
+    headers = Headers(
+        {
+            "Content-Type": "text/plain; charset=utf-8",
+            "Content-Length": str(len(body)),
+            "Cache-Control": "no-store",
+            "X-Content-Type-Options": "nosniff",
+            "Connection": "close",
+        }
+    )
+    return Response(status.value, status.phrase, headers, body)

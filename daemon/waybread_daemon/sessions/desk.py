@@ -1,0 +1,122 @@
+"""Where requests are taken: each goes to its handler, those about one session in the order in which they came."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Executor
+from typing import Any
+
+from waybread_daemon.sessions import inserts, looks, turns
+from waybread_daemon.sessions.job import Caller, Job, error_answer, fault_answer
+from waybread_daemon.sessions.lane import start
+from waybread_daemon.sessions.live import Live, LiveDevice, StaleError
+from waybread_daemon.store.contract import Store, StoreFault
+from waybread_protocol.errors import ErrorCode, RequestError
+from waybread_protocol.messages import (
+    Carry,
+    Compact,
+    Delete,
+    EntryText,
+    History,
+    Message,
+    Open,
+    Page,
+    Reads,
+    Recall,
+    Request,
+    Result,
+    Sessions,
+    Show,
+    Sync,
+    TakeBack,
+    Turn,
+)
+
+_ATTEMPTS = 3
+
+Handler = Callable[[Job], Awaitable[None]]
+HANDLERS: dict[type[Any], Handler] = {
+    Open: turns.open_session,
+    Turn: turns.turn,
+    Carry: turns.carry,
+    Result: inserts.result,
+    Recall: inserts.recall,
+    TakeBack: turns.take_back,
+    Compact: turns.compact,
+    Message: turns.message,
+    Show: looks.show,
+    Reads: looks.reads,
+    History: looks.history,
+    Delete: turns.delete,
+}
+"""Requests about one session."""
+
+
+class Desk:
+    """Takes requests of all links. `report` is told of a fault of the daemon and gives the id that the answer names."""
+
+    def __init__(
+        self, store: Store, heavy: Executor, now_ms: Callable[[], int], report: Callable[[BaseException], str]
+    ) -> None:
+        self.live = Live(store)
+        self.heavy = heavy
+        self.now_ms = now_ms
+        self._report = report
+        self._looking: set[asyncio.Task[None]] = set()
+
+    def submit(self, device: LiveDevice, request: Request, args: bytes, caller: Caller) -> None:
+        """Takes a request that is checked as far as the message goes; `args` are its arguments in canonical form."""
+        handler = HANDLERS.get(type(request))
+        if handler is not None:
+            session = self.live.session(device, request.session)  # type: ignore[union-attr]  # all handlers' have one
+            job = Job(self, device, session, request, args, caller)
+            session.lane.submit(lambda: self._guarded(request.id, caller, lambda: handler(job)))
+        elif isinstance(request, Sessions):
+            self._start(request.id, caller, lambda: looks.session_list(self.live, device, request, caller))
+        elif isinstance(request, EntryText):
+            self._start(request.id, caller, lambda: looks.entry_text(self.live, device, request, caller))
+        else:
+            raise TypeError(f"{type(request).__name__} is no request for the desk")
+
+    def sync(self, device: LiveDevice, request: Sync, caller: Caller, made: Callable[[Page], None]) -> None:
+        """Makes a page and gives it to `made`, in the session's order where the request names one."""
+
+        async def all_sessions() -> None:
+            made(await looks.sync_page(self.live, device, request, caller, None))
+
+        if not request.session:
+            self._start(request.id, caller, all_sessions)
+            return
+        session = self.live.session(device, request.session)
+        job = Job(self, device, session, request, b"", caller)
+
+        async def one_session() -> None:
+            made(await looks.session_sync(job))
+
+        session.lane.submit(lambda: self._guarded(request.id, caller, one_session))
+
+    def _start(self, request_id: int, caller: Caller, work: Callable[[], Awaitable[None]]) -> None:
+        task = start(self._guarded(request_id, caller, work))
+        if task is not None:
+            self._looking.add(task)
+            task.add_done_callback(self._looking.discard)
+
+    async def _guarded(self, request_id: int, caller: Caller, work: Callable[[], Awaitable[None]]) -> None:
+        """Does the work, again where a failed commit of others came between, and answers what it raises."""
+        try:
+            for _ in range(_ATTEMPTS):
+                try:
+                    await work()
+                except StaleError:
+                    continue
+                return
+            caller.answer(error_answer(request_id, RequestError(ErrorCode.BUSY, "storing keeps failing: try again")))
+        except RequestError as fault:
+            caller.answer(error_answer(request_id, fault))
+        except StoreFault as fault:
+            caller.answer(fault_answer(request_id, fault))
+        except Exception as fault:  # noqa: BLE001  # a fault of ours ends one request, never the link or the process
+            name = self._report(fault)
+            sentence = f"a fault of the daemon, logged as {name}: try again, and report it if it stays"
+            caller.answer(error_answer(request_id, RequestError(ErrorCode.INTERNAL, sentence)))

@@ -1,0 +1,269 @@
+"""One request about a session, while it is worked on: what all handlers need."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import Any, Protocol, TypeVar
+
+from waybread_daemon.hygiene.answer import Answer as Inserting
+from waybread_daemon.hygiene.answer import text_of
+from waybread_daemon.hygiene.events import encode_event
+from waybread_daemon.hygiene.ids import result_id
+from waybread_daemon.hygiene.session import State
+from waybread_daemon.sessions.live import Live, LiveDevice, LiveSession, StaleError
+from waybread_daemon.store.contract import (
+    LARGE_BYTES,
+    Cut,
+    Facts,
+    FileContent,
+    Reader,
+    Record,
+    Row,
+    Span,
+    Staged,
+    StoreFault,
+)
+from waybread_protocol.errors import ErrorCode, RequestError
+from waybread_protocol.messages import Answer, Error, Inserted, Request
+
+T = TypeVar("T")
+
+
+class Caller(Protocol):
+    """Who sent a request, and how it is answered."""
+
+    @property
+    def page_bytes(self) -> int:
+        """How much text a page for this caller holds."""
+        ...
+
+    def fits(self, text: str) -> bool:
+        """Whether an answer with this text is within the largest message that the caller takes."""
+        ...
+
+    def answer(self, answer: Answer) -> None:
+        """Sends the answer. Never waits, never raises."""
+        ...
+
+
+class Services(Protocol):
+    """What the desk lends to a job."""
+
+    live: Live
+    heavy: Executor
+
+    def now_ms(self) -> int:
+        """The time, in milliseconds since 1970."""
+        ...
+
+
+class Job:
+    """A request about a session. Its handler calls `begin`, looks for a repeat, decides, and appends."""
+
+    def __init__(
+        self,
+        services: Services,
+        device: LiveDevice,
+        session: LiveSession,
+        request: Request,
+        args: bytes,
+        caller: Caller,
+    ) -> None:
+        self.services = services
+        self.live = services.live
+        self.device = device
+        self.session = session
+        self.request: Any = request
+        self.args = args
+        self.caller = caller
+        self.generation = self.live.generation
+
+    # --- Before the decision -----------------------------------------------------------------------------------------
+
+    async def begin(self, *, changes: bool = True) -> State:
+        """The session's state, loaded. Raises `unknown_session`, `gone` and, for a request that changes it, `read_only`."""
+        self.generation = self.live.generation
+        session = self.session
+        if not session.known and not await self.live.load(session):
+            raise RequestError(
+                ErrorCode.UNKNOWN_SESSION, f"there is no session {session.name[:128]!r} on this device: open it first"
+            )
+        if session.gone:
+            raise RequestError(ErrorCode.GONE, f"session {session.name!r} was deleted: open another under a new id")
+        if changes and session.read_only:
+            raise RequestError(
+                ErrorCode.READ_ONLY,
+                f"session {session.name!r} is from before the store was restored and takes nothing new: open another",
+            )
+        if self.device.head is None:
+            await self.live.load_head(self.device)
+        return self.state
+
+    @property
+    def state(self) -> State:
+        """The state, as it is after everything that came before. Raises `StaleError` where it was dropped meanwhile."""
+        if self.generation != self.live.generation or self.session.state is None:
+            raise StaleError
+        return self.session.state
+
+    async def repeat_of(self, digest: bytes) -> Row | None:
+        """The entry that the request's key stands for, if there is one. Raises `key_conflict`.
+
+        What it returns is durable.
+        """
+        session, key = self.session, self.request.key
+        used = session.keys.get(key)
+        if used is None and key > session.older_newest_key:
+            return None
+        if used is not None and used[0] != digest:
+            raise self._key_conflict()
+        await self.live.settle(session)
+        number = session.number
+        row = await self.look(lambda reader: reader.keyed(number, key))
+        if row is not None and row.facts.digest != digest:
+            raise self._key_conflict()
+        return row
+
+    def _key_conflict(self) -> RequestError:
+        return RequestError(
+            ErrorCode.KEY_CONFLICT,
+            f"the key {self.request.key!r} stands for another request of this session: make a fresh key for each",
+        )
+
+    async def look(self, read: Callable[[Reader], T]) -> T:
+        """Looks into the store, and makes sure that nothing failed meanwhile."""
+        generation = self.generation
+        found = await self.live.store.look(read)
+        if generation != self.live.generation:
+            raise StaleError
+        return found
+
+    async def heavily(self, size: int, work: Callable[[], T]) -> T:
+        """Does the work at once where it is small, else in a thread, so that nobody else waits for it."""
+        if size < LARGE_BYTES:
+            return work()
+        return await asyncio.get_running_loop().run_in_executor(self.services.heavy, work)
+
+    async def stage(self, sha256: bytes, data: bytes, *, text: bool) -> Staged:
+        """Writes large content ahead."""
+        return await self.live.store.stage(self.device.number, sha256, data, text=text)
+
+    # --- The decision ------------------------------------------------------------------------------------------------
+
+    def check_fits(self, text: str) -> None:
+        """Raises `too_large` where the answer is more than the caller takes: nothing is stored then."""
+        if not self.caller.fits(text):
+            raise RequestError(
+                ErrorCode.TOO_LARGE,
+                f"the answer has {len(text)} characters, more than the `max_message` of this link: ask for less",
+            )
+
+    def record(self, kind: str, facts: Facts, **fields: Any) -> Record:  # the fields of Record
+        """A record of this session that comes next in the log."""
+        state = self.state
+        head = self.device.head
+        if head is None:
+            raise StaleError
+        return Record(
+            device=self.device.number,
+            seq=head + 1,
+            session=self.session.number,
+            kind=kind,
+            facts=facts,
+            results=fields.pop("results", state.results),
+            current_turn=fields.pop("current_turn", state.turn),
+            **fields,
+        )
+
+    def append(self, record: Record, answer: Answer) -> None:
+        """Appends the record and answers when it is durable."""
+
+        def done(fault: StoreFault | None) -> None:
+            self.caller.answer(answer if fault is None else fault_answer(self.request.id, fault))
+
+        self.live.append(self.session, record, done)
+
+    async def answer_when_durable(self, answer: Answer) -> None:
+        """Answers a request that changes nothing but tells of a change: when that is durable."""
+        await self.live.settle(self.session)
+        if self.generation != self.live.generation:
+            raise StaleError
+        self.caller.answer(answer)
+
+    def insert(
+        self,
+        inserting: Inserting,
+        text: str,
+        *,
+        kind: str = "result",
+        digest: bytes,
+        body_kind: str = "",
+        span: Span | None = None,
+        body: bytes = b"",
+        own: Staged | None = None,
+        source: bytes = b"",
+        root: int = 0,
+        contents: tuple[FileContent, ...] = (),
+    ) -> None:
+        """Appends an insertion, applies it to the state, and answers when it is durable. Nothing here waits."""
+        request, state = self.request, self.state
+        capped = inserting.capped
+        facts = Facts(
+            at_ms=self.services.now_ms(),
+            turn=state.turn,
+            lead=inserting.lead,
+            shape=int(inserting.shape),
+            cut=None if capped is None else Cut(capped.head_end, capped.middle(inserting.number), capped.tail_start),
+            span=span,
+            tool=request.tool if kind == "result" else "",
+            call=request.call,
+            body=body_kind,
+            error=inserting.error,
+            stub_of=inserting.stub_of,
+            digest=digest,
+        )
+        record = self.record(
+            kind,
+            facts,
+            results=inserting.number,
+            number=inserting.number,
+            key=request.key,
+            event=encode_event(inserting.event),
+            args=self.args,
+            body=body,
+            own=own,
+            source=source,
+            root=root,
+            contents=contents,
+        )
+        state.apply(inserting.event)
+        self.append(
+            record,
+            Inserted(
+                re=request.id,
+                seq=record.seq,
+                result=result_id(inserting.number),
+                text=text,
+                stub_of=result_id(inserting.stub_of) if inserting.stub_of else None,
+                capped=capped is not None,
+                repeated=False,
+            ),
+        )
+
+    def shown(self, inserting: Inserting, body: bytes) -> str:
+        """The text of an insertion, checked against what the caller takes."""
+        text = text_of(inserting, body)
+        self.check_fits(text)
+        return text
+
+
+def error_answer(re: int, fault: RequestError) -> Error:
+    """The answer to a request that failed."""
+    return Error(re=re, code=fault.code, message=fault.sentence, retry=fault.retry, needed=list(fault.needed))
+
+
+def fault_answer(re: int, fault: StoreFault) -> Error:
+    """The answer where nothing could be stored."""
+    return error_answer(re, RequestError(fault.code, fault.sentence))
