@@ -28,6 +28,8 @@ class Head(NamedTuple):
 
 _VALUES_MAX = 2_500_000
 """More values than any message has that a client means well with: a second's walk."""
+_TOKENS_MAX = 2 * _VALUES_MAX
+"""The same for JSON, where brackets, colons and commas count, too."""
 
 
 def json_head(data: bytes, number: str = "id") -> Head:
@@ -73,7 +75,7 @@ def _deep_json_head(data: bytes, number: str) -> Head:
                 found[key] = None
             key = b""
         last = token
-        if count >= _VALUES_MAX:
+        if count >= _TOKENS_MAX:
             return Head(found.get(wanted[0]), found.get(wanted[1]))
     if depth != 0:
         raise FrameError(CloseCode.UNDECODABLE, "the message is not JSON: it is cut short")

@@ -7,7 +7,7 @@ import itertools
 import os
 import signal
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -102,13 +102,13 @@ class LinkDriver:
 
     async def _listen(self) -> None:
         async for frame in self._socket:
-            decode = msgspec.json.decode if self._text else msgspec.msgpack.decode
+            decode: Any = msgspec.json.decode if self._text else msgspec.msgpack.decode
             answer: dict[str, Any] = decode(frame)
             self._waiting.pop(answer["re"]).set_result(answer)
 
 
 @asynccontextmanager
-async def desk_driver(folder: Path) -> AsyncIterator[DeskDriver]:
+async def desk_driver(folder: Path) -> AsyncGenerator[DeskDriver]:
     """The desk on a store in `folder`."""
     store = SqliteStore.open(folder / STORE_NAME, clock_ms=now_ms)
     await store.start()
@@ -126,7 +126,7 @@ async def desk_driver(folder: Path) -> AsyncIterator[DeskDriver]:
 
 
 @asynccontextmanager
-async def link_driver(folder: Path, codec: str) -> AsyncIterator[LinkDriver]:
+async def link_driver(folder: Path, codec: str) -> AsyncGenerator[LinkDriver]:
     """A daemon in this process on a real socket, and a link to it."""
     ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     daemon = asyncio.create_task(serve(folder, Config(port=0), "waybread/test", make_log("error"), ready.set_result))
@@ -139,7 +139,13 @@ async def link_driver(folder: Path, codec: str) -> AsyncIterator[LinkDriver]:
         url, subprotocols=[Subprotocol(f"waybread.v1.{codec}")], compression=None, max_size=None
     ) as socket:
         driver = LinkDriver(socket)
-        hello = {"type": "hello", "token": token.text, "client": "differential", "max_frame": 2**26, "max_message": 2**26}
+        hello = {
+            "type": "hello",
+            "token": token.text,
+            "client": "differential",
+            "max_frame": 2**26,
+            "max_message": 2**26,
+        }
         assert (await driver.ask(hello))["type"] == "welcome"
         yield driver
     await driver.listening

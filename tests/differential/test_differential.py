@@ -31,7 +31,7 @@ async def test_four_thousand_random_sessions_in_process_answer_as_the_plain_mode
         await _run(driver, range(4000))
 
 
-@pytest.mark.parametrize(("codec", "seeds"), [("msgpack", range(4000, 7000)), ("json", range(7000, 10000))])
+@pytest.mark.parametrize("codec, seeds", [("msgpack", range(4000, 7000)), ("json", range(7000, 10000))])
 async def test_three_thousand_random_sessions_over_the_link_answer_as_the_plain_model(
     tmp_path: Path, codec: str, seeds: range
 ) -> None:
