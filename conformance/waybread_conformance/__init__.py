@@ -1,0 +1,1 @@
+"""Cases for the rules of context hygiene and for the link, and the runner that tries any implementation on them."""

@@ -1,0 +1,105 @@
+"""The program `waybread`: finds the command, lends it the environment, and gives the process its exit status.
+
+Help, the version and a mistyped command are answered before anything is imported: they are there at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from waybread_daemon import VERSION
+
+COMMANDS = {
+    "serve": "waybread_daemon.cli.serve",
+    "device": "waybread_daemon.cli.device",
+    "sessions": "waybread_daemon.cli.sessions",
+    "transcript": "waybread_daemon.cli.transcript",
+    "recall": "waybread_daemon.cli.recall",
+    "demo": "waybread_daemon.cli.demo.command",
+    "conformance": "waybread_daemon.cli.conformance",
+}
+"""Each command and the module whose `main` carries it out."""
+
+HELP = """\
+usage: waybread COMMAND [ARGUMENT ...]
+
+Keeps a model's context clean: devices send tool results, get back short exact text, and can recall every result.
+
+Run it:
+  serve         run the daemon in the foreground
+  device        add, list, rename and revoke devices and their tokens
+
+Look into the store (a daemon may be running or not):
+  sessions      list sessions, the last changed first
+  transcript    show a session, each text as the model got it
+  recall        show a stored result in full
+
+Try it:
+  demo          show the main job on real files
+  conformance   run the cases against this package, a daemon or another implementation
+
+`waybread COMMAND --help` tells more, with an example. `waybread --version` prints the version.
+
+Settings come from waybread.toml in the data folder, then from WAYBREAD_... in the environment, then from flags.
+The data folder is --data, else WAYBREAD_DATA, else this platform's own.
+Exit status: 0 done, 1 refused or failed, 2 wrong usage.
+
+example:
+  waybread serve --port 8787
+"""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Carries out a command line (this process's own, where none is given) and answers the exit status."""
+    words = sys.argv[1:] if arguments is None else arguments
+    try:
+        status = _carry_out(words)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Who read the output has enough of it (`| head`).
+        _drop_output()
+        return 0
+    except OSError as fault:
+        sys.stderr.write(f"waybread: the system refused ({fault}): look at the space and the permissions there\n")
+        _drop_output()
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return status
+
+
+def _drop_output() -> None:
+    """What is still buffered would complain when the process exits."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _carry_out(words: list[str]) -> int:
+    first = words[0] if words else ""
+    if first in ("-h", "--help", "help"):
+        sys.stdout.write(HELP)
+        return 0
+    if first == "--version":
+        sys.stdout.write(f"waybread {VERSION}\n")
+        return 0
+    if first not in COMMANDS:
+        sys.stderr.write(f"waybread: {_no_command(first)}\n")
+        return 2
+
+    from waybread_daemon.cli.run import run_command
+
+    return run_command(COMMANDS[first], words[1:], os.environ)
+
+
+def _no_command(word: str) -> str:
+    if not word:
+        return "a command is missing: `waybread --help` lists them"
+    import difflib
+
+    near = difflib.get_close_matches(word, COMMANDS, 1, 0.5)
+    ask = f"is it `waybread {near[0]}`? " if near else ""
+    return f"there is no command {word!r}: {ask}`waybread --help` lists them"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

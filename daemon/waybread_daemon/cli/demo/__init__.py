@@ -1,0 +1,1 @@
+"""`waybread demo`: the main job on real files, with a daemon in a process of its own."""

@@ -1,0 +1,223 @@
+"""`waybread device`: who may link. Works while the daemon runs; a revoked token's link is closed at once."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import get_args
+
+from waybread_daemon.cli.faults import CommandFault
+from waybread_daemon.cli.looks import find_device
+from waybread_daemon.cli.options import data_folder, made_folder, parser_for, take_data, take_json
+from waybread_daemon.cli.screen import Screen, clock
+from waybread_daemon.config import STORE_NAME
+from waybread_daemon.hygiene.bracket import one_line
+from waybread_daemon.link.accounts import make_device_id, make_token
+from waybread_daemon.store.contract import Device, Reader, Token
+from waybread_daemon.store.sqlite import open_accounts, open_reader
+from waybread_protocol.limits import Role
+
+NAME_CHARS = 128
+HEAD = ["DEVICE", "NAME", "TOKEN", "ROLE", "MADE", "LAST SEEN", "REVOKED"]
+
+
+def main(words: list[str], environment: Mapping[str, str]) -> int:
+    """Carries out `device add`, `list`, `rename` or `revoke`."""
+    options = _parser().parse_args(words)
+    folder = made_folder if options.action == "add" else data_folder
+    path = folder(options.data, environment) / STORE_NAME
+    screen = Screen(sys.stdout)
+    match options.action:
+        case "add":
+            _add(path, screen, options)
+        case "list":
+            _list(path, screen, options)
+        case "rename":
+            _rename(path, screen, options)
+        case _:
+            _revoke(path, screen, options)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = parser_for(
+        "device",
+        "Makes, lists, renames and revokes devices and their tokens. Each works while the daemon runs.",
+        "waybread device add phone",
+        "waybread device list",
+    )
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+
+    def action(name: str, purpose: str, *examples: str) -> argparse.ArgumentParser:
+        same = parser_for(f"device {name}", purpose, *examples)
+        return actions.add_parser(
+            name,
+            help=purpose.partition(".")[0],
+            description=same.description,
+            epilog=same.epilog,
+            formatter_class=same.formatter_class,
+            allow_abbrev=False,
+        )
+
+    add = action(
+        "add",
+        "Makes a device, or a further token of one, and prints the token. It is shown this once: only a hash is kept.",
+        "waybread device add phone",
+        "waybread device add --device 1f0c9a5e77d1b2c3 --role viewer",
+    )
+    add.add_argument("name", metavar="NAME", nargs="?", help="what people call it; a device that exists keeps its name")
+    add.add_argument(
+        "--role",
+        choices=get_args(Role),
+        default="device",
+        help="device: everything; agent: everything but delete; viewer: only looks (device)",
+    )
+    add.add_argument("--device", metavar="ID", help="make a further token of this device")
+    listing = action("list", "Lists devices and their tokens, by their public ids.", "waybread device list --json")
+    rename = action("rename", "Gives a device another name.", "waybread device rename 1f0c9a5e77d1b2c3 'old phone'")
+    rename.add_argument("device", metavar="DEVICE", help="the device's id")
+    rename.add_argument("name", metavar="NAME", help="its new name")
+    revoke = action(
+        "revoke",
+        "Revokes a token, or all tokens of a device. Live links of it are closed at once; what is stored stays.",
+        "waybread device revoke 1f0c9a5e77d1b2c3",
+    )
+    revoke.add_argument("id", metavar="DEVICE|TOKEN", help="the id of a device or of a token")
+    for subparser in (add, listing, rename, revoke):
+        take_data(subparser)
+        take_json(subparser)
+    return parser
+
+
+def _add(path: Path, screen: Screen, options: argparse.Namespace) -> None:
+    if options.device is None:
+        device, token = add_device(path, _good_name(options.name), options.role)
+    else:
+        with open_reader(path) as reader:
+            device = find_device(reader, options.device)
+        token = _add_token(path, device, options.role)
+    if options.json:
+        screen.json({"device": device.device, "name": device.name, "role": options.role, "token": token})
+        return
+    screen.line(f"device  {device.device}")
+    screen.line(f"name    {one_line(device.name)}")
+    screen.line(f"role    {options.role}")
+    screen.line(f"token   {token}")
+    screen.line("Give the token to the device now: it is not shown again.")
+
+
+def add_device(path: Path, name: str, role: str) -> tuple[Device, str]:
+    """Makes a device in the store at `path`, and a token of it: the whole token, as it is shown once."""
+    with open_accounts(path) as accounts:
+        device = accounts.add_device(make_device_id(), name, _now_ms())
+    return device, _add_token(path, device, role)
+
+
+def _add_token(path: Path, device: Device, role: str) -> str:
+    fresh = make_token()
+    with open_accounts(path) as accounts:
+        accounts.add_token(fresh.token, device.number, role, fresh.secret_hash, _now_ms())
+    return fresh.text
+
+
+def _list(path: Path, screen: Screen, options: argparse.Namespace) -> None:
+    with open_reader(path) as reader:
+        devices, tokens = reader.devices(), reader.tokens()
+    owned = {device.number: [token for token in tokens if token.device.number == device.number] for device in devices}
+    if options.json:
+        for device in devices:
+            screen.json(_as_data(device, owned[device.number]))
+    elif devices:
+        screen.table([HEAD, *(row for device in devices for row in _as_rows(device, owned[device.number]))])
+    else:
+        screen.line("There are no devices yet: `waybread device add NAME` makes one.")
+
+
+def _as_data(device: Device, tokens: list[Token]) -> dict[str, object]:
+    return {
+        "device": device.device,
+        "name": device.name,
+        "made_ms": device.made_ms,
+        "tokens": [
+            {
+                "token": token.token,
+                "role": token.role,
+                "made_ms": token.made_ms,
+                "seen_ms": token.seen_ms,
+                "revoked_ms": token.revoked_ms,
+            }
+            for token in tokens
+        ],
+    }
+
+
+def _as_rows(device: Device, tokens: list[Token]) -> list[list[str]]:
+    head = [device.device, one_line(device.name)]
+    if not tokens:
+        return [[*head, "none", "", clock(device.made_ms), "", ""]]
+    return [
+        [
+            *head,
+            token.token,
+            token.role,
+            clock(token.made_ms),
+            clock(token.seen_ms),
+            clock(token.revoked_ms) if token.revoked_ms else "",
+        ]
+        for token in tokens
+    ]
+
+
+def _rename(path: Path, screen: Screen, options: argparse.Namespace) -> None:
+    name = _good_name(options.name)
+    with open_reader(path) as reader:
+        device = find_device(reader, options.device)
+    with open_accounts(path) as accounts:
+        accounts.rename_device(device.number, name)
+    if options.json:
+        screen.json({"device": device.device, "name": name})
+    else:
+        screen.line(f"{device.device} is now called {name}.")
+
+
+def _revoke(path: Path, screen: Screen, options: argparse.Namespace) -> None:
+    with open_reader(path) as reader:
+        tokens = _tokens_of(reader, options.id)
+    live = [token.token for token in tokens if not token.revoked_ms]
+    if live:
+        with open_accounts(path) as accounts:
+            accounts.revoke(live, _now_ms())
+    if options.json:
+        screen.json({"revoked": live})
+        return
+    for token in live:
+        screen.line(f"revoked {token}")
+    if not live:
+        screen.line(f"{options.id} had no token left to revoke.")
+
+
+def _tokens_of(reader: Reader, named: str) -> list[Token]:
+    tokens = reader.tokens()
+    one = [token for token in tokens if token.token == named]
+    if one:
+        return one
+    try:
+        device = find_device(reader, named)
+    except CommandFault as fault:
+        raise CommandFault(str(fault).replace("no device", "no device or token", 1)) from fault
+    return [token for token in tokens if token.device.number == device.number]
+
+
+def _good_name(name: str | None) -> str:
+    if not name or len(name) > NAME_CHARS or not name.isprintable():
+        raise CommandFault(
+            f"a device's name has 1 to {NAME_CHARS} characters, none of them a control character: name it like 'phone'"
+        )
+    return name
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,58 @@
+"""What the command lines have in common: how help looks, and where the data folder is."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+
+from waybread_daemon.cli.faults import CommandFault
+from waybread_daemon.config import PREFIX
+
+
+def parser_for(command: str, purpose: str, *examples: str) -> argparse.ArgumentParser:
+    """A parser whose help tells the purpose and at least one example. Wrong usage ends the process with status 2."""
+    return argparse.ArgumentParser(
+        prog=f"waybread {command}",
+        description=purpose,
+        epilog="\n  ".join(["example:" if len(examples) == 1 else "examples:", *examples]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+
+
+def take_data(parser: argparse.ArgumentParser) -> None:
+    """`--data`."""
+    parser.add_argument("--data", metavar="DIR", help="the data folder (else WAYBREAD_DATA, else the platform's own)")
+
+
+def take_json(parser: argparse.ArgumentParser) -> None:
+    """`--json`."""
+    parser.add_argument("--json", action="store_true", help="print JSON, one object a line, exactly as stored")
+
+
+def take_device(parser: argparse.ArgumentParser) -> None:
+    """`--device`, where a session's id alone may not be enough."""
+    parser.add_argument("--device", metavar="ID", help="the device (`waybread device list` shows the ids)")
+
+
+def data_folder(given: str | None, environment: Mapping[str, str]) -> Path:
+    """Where the store and the settings are: `--data`, else `WAYBREAD_DATA`, else the platform's own."""
+    named = given or environment.get(f"{PREFIX}DATA")
+    if named:
+        return Path(named).expanduser().absolute()
+    from platformdirs import user_data_path
+
+    return user_data_path("waybread", appauthor=False)
+
+
+def made_folder(given: str | None, environment: Mapping[str, str]) -> Path:
+    """The data folder, made where there is none, for its owner alone. Raises `CommandFault`."""
+    folder = data_folder(given, environment)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as fault:
+        raise CommandFault(
+            f"the data folder {folder} cannot be made ({fault.strerror}): name another one with --data"
+        ) from fault
+    return folder

@@ -1,0 +1,69 @@
+r"""Standard output: exact bytes where it is a pipe or a file, harmless text where it is a terminal.
+
+Stored text is what tools printed: escape sequences in it could recolour a terminal, move its cursor, or worse. On a
+terminal every control character but newline and tab therefore stands as an escape (`\x1b`).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, TextIO
+
+import msgspec
+
+_CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]
+_IN_TEXT = {code: f"\\x{code:02x}" for code in _CONTROLS if chr(code) not in "\n\t"} | {0x0D: "\\r"}
+# JSON escapes the others by itself, and knows this form of escape only.
+_IN_JSON = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
+
+
+def harmless(text: str) -> str:
+    """`text` with its control characters, newline and tab aside, as escapes."""
+    return text if text.isprintable() else text.translate(_IN_TEXT)
+
+
+def clock(at_ms: int) -> str:
+    """A time as this machine's clock shows it; `never` for 0."""
+    return datetime.fromtimestamp(at_ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M:%S") if at_ms else "never"
+
+
+class Screen:
+    """Where a command prints."""
+
+    def __init__(self, out: TextIO) -> None:
+        self.is_terminal = out.isatty()
+        self._out = out
+
+    def text(self, text: str) -> None:
+        """Prints a text as it is, without a line end of our own."""
+        if self.is_terminal:
+            self._put(harmless(text).encode(self._out.encoding, "backslashreplace"))
+        else:
+            self._put(text.encode())
+
+    def line(self, text: str = "") -> None:
+        """Prints a text and ends the line."""
+        self.text(f"{text}\n")
+
+    def json(self, value: Any) -> None:
+        """Prints an object as one line of JSON."""
+        line = msgspec.json.encode(value).decode()
+        self.line(line.translate(_IN_JSON) if self.is_terminal else line)
+
+    def table(self, rows: list[list[str]]) -> None:
+        """Prints rows of cells, the columns one under the other; the last column is as wide as it likes."""
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for row in rows:
+            self.line("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+    def raw(self, sequence: str) -> None:
+        """Prints a control sequence of our own."""
+        self._put(sequence.encode())
+
+    def flush(self) -> None:
+        """Lets the reader have what was printed."""
+        self._out.flush()
+
+    def _put(self, data: bytes) -> None:
+        self._out.flush()
+        self._out.buffer.write(data)

@@ -1,0 +1,160 @@
+"""Settings: `waybread.toml` in the data folder, then the environment, then flags. Read once; all faults told at once."""
+
+from __future__ import annotations
+
+import difflib
+import ipaddress
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_type_hints
+
+import msgspec
+from msgspec import Meta
+
+from waybread_protocol.limits import (
+    HELLO_TIMEOUT_S,
+    LEAST_MAX_BYTES,
+    MAX_FRAME_BYTES,
+    MAX_MESSAGE_BYTES,
+    PAGE_BYTES,
+)
+
+FILE_NAME = "waybread.toml"
+STORE_NAME = "waybread.sqlite"
+PREFIX = "WAYBREAD_"
+NO_SETTINGS = frozenset({f"{PREFIX}DATA", f"{PREFIX}PYTHON"})
+"""Variables that are read elsewhere: where the data folder is, and which Python a checkout's scripts take."""
+
+LogLevel = Literal["debug", "info", "warning", "error"]
+MaxBytes = Annotated[int, Meta(ge=LEAST_MAX_BYTES, le=2**31 - 1)]
+
+
+class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Every setting, with its default. A field's name is its key in the file; in capitals behind `WAYBREAD_`, its variable."""
+
+    host: Annotated[str, Meta(min_length=1)] = "127.0.0.1"
+    port: Annotated[int, Meta(ge=0, le=65535)] = 8787
+    max_frame: MaxBytes = MAX_FRAME_BYTES
+    max_message: MaxBytes = MAX_MESSAGE_BYTES
+    page_bytes: Annotated[int, Meta(ge=1024, le=16 * 1024 * 1024)] = PAGE_BYTES
+    hello_timeout_s: Annotated[float, Meta(gt=0, le=600)] = HELLO_TIMEOUT_S
+    allowed_hosts: tuple[str, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
+    allow_plaintext: bool = False
+    log_level: LogLevel = "info"
+
+
+class ConfigError(Exception):
+    """Settings that cannot be used: one sentence for each fault."""
+
+    def __init__(self, faults: list[str]) -> None:
+        super().__init__(faults)
+        self.faults = faults
+
+    def __str__(self) -> str:
+        return "\n".join(self.faults)
+
+
+def load_config(data: Path, environment: Mapping[str, str], flags: Mapping[str, Any]) -> Config:
+    """The settings in force. `flags` are those given on the command line. Raises `ConfigError` with all faults."""
+    faults: list[str] = []
+    merged: dict[str, Any] = {}
+    for source, values in (
+        (str(data / FILE_NAME), _from_file(data / FILE_NAME, faults)),
+        ("the environment", _from_environment(environment, faults)),
+        ("the flags", dict(flags)),
+    ):
+        merged |= {name: value for name, value in values.items() if _checked(name, value, source, faults)}
+    config = msgspec.convert(merged, Config)
+    faults += _misfits(config)
+    if faults:
+        raise ConfigError(faults)
+    return config
+
+
+def _misfits(config: Config) -> list[str]:
+    """Settings that are right by themselves and do not fit together."""
+    misfits: list[str] = []
+    if config.max_message < config.max_frame:
+        misfits.append(f"max_message is {config.max_message} and less than max_frame, {config.max_frame}: raise it")
+    if not (config.allow_plaintext or is_loopback(config.host)):
+        misfits.append(
+            f"host is {config.host} and reaches beyond this machine, where tokens and results would go unencrypted: "
+            "keep 127.0.0.1 and put a reverse proxy with TLS or Tailscale in front, or say --allow-plaintext "
+            "(allow_plaintext = true in the settings)"
+        )
+    return misfits
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches what listens there. Of names only `localhost` is known to be so."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+def _names() -> tuple[str, ...]:
+    return Config.__struct_fields__
+
+
+def _from_file(path: Path, faults: list[str]) -> dict[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as fault:
+        faults.append(f"{path} cannot be read ({fault}): mend it or take it away")
+        return {}
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as fault:
+        faults.append(f"{path} is no TOML ({fault}): mend that line")
+        return {}
+    for name in [name for name in values if name not in _names()]:
+        faults.append(f"{path} has an unknown setting {name!r}{_nearest(name, _names())}")
+        del values[name]
+    return values
+
+
+def _from_environment(environment: Mapping[str, str], faults: list[str]) -> dict[str, Any]:
+    variables = {f"{PREFIX}{name.upper()}": name for name in _names()}
+    values: dict[str, Any] = {}
+    for variable, text in environment.items():
+        if not variable.startswith(PREFIX) or variable in NO_SETTINGS:
+            continue
+        name = variables.get(variable)
+        if name is None:
+            faults.append(f"the environment has an unknown setting {variable}{_nearest(variable, tuple(variables))}")
+            continue
+        values[name] = _from_text(name, text)
+    return values
+
+
+def _from_text(name: str, text: str) -> object:
+    """What a variable says: lists are separated by commas."""
+    if name in ("allowed_hosts", "allowed_origins"):
+        return [item.strip() for item in text.split(",") if item.strip()]
+    try:
+        return msgspec.convert(text, _type(name), strict=False)
+    except msgspec.ValidationError:
+        return text
+
+
+def _checked(name: str, value: object, source: str, faults: list[str]) -> bool:
+    try:
+        msgspec.convert(value, _type(name))
+    except msgspec.ValidationError as fault:
+        faults.append(f"{name} is {value!r} in {source}: {fault}")
+        return False
+    return True
+
+
+def _type(name: str) -> Any:  # what msgspec takes for a type
+    return get_type_hints(Config, include_extras=True)[name]
+
+
+def _nearest(name: str, known: tuple[str, ...]) -> str:
+    near = difflib.get_close_matches(name, known, 1, 0.5)
+    return f": is it {near[0]}?" if near else f": the settings are {', '.join(known)}"

@@ -1,0 +1,160 @@
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests.daemon.cli.support import Ran, serving, waybread
+from waybread_client import Denied, Link
+
+
+def device(data: Path, *words: str) -> Ran:
+    return waybread("device", *words, "--data", data)
+
+
+def add(data: Path, *words: str) -> dict[str, str]:
+    made: dict[str, str] = device(data, "add", *words, "--json").objects()[0]
+    return made
+
+
+def role_of(url: str, token: str) -> str:
+    async def ask() -> str:
+        async with Link(url, token) as link:
+            return link.welcome.role
+
+    return asyncio.run(ask())
+
+
+def test_adding_prints_id_name_role_and_token_once(tmp_path: Path) -> None:
+    ran = device(tmp_path, "add", "phone")
+    assert (ran.status, ran.err) == (0, "")
+    words = [line.split() for line in ran.out.splitlines()]
+    assert [pair[0] for pair in words[:4]] == ["device", "name", "role", "token"]
+    token = words[3][1]
+    assert ran.out.count(token) == 1
+    assert ran.out.endswith("Give the token to the device now: it is not shown again.\n")
+    secret = token.partition(".")[2]
+    assert len(secret) == 43
+    assert secret not in device(tmp_path, "list").out
+    assert secret.encode() not in b"".join(file.read_bytes() for file in tmp_path.iterdir())
+
+
+def test_json_of_adding_has_the_four_fields(tmp_path: Path) -> None:
+    made = add(tmp_path, "lap top", "--role", "viewer")
+    assert made.keys() == {"device", "name", "role", "token"}
+    assert (made["name"], made["role"]) == ("lap top", "viewer")
+
+
+@pytest.mark.parametrize("role", ["device", "agent", "viewer"])
+def test_a_token_made_while_the_daemon_runs_links_with_its_role(tmp_path: Path, role: str) -> None:
+    with serving(tmp_path / "data") as daemon:
+        assert role_of(daemon.url, daemon.device(role=role)["token"]) == role
+
+
+def test_a_further_token_is_of_the_same_device_which_keeps_its_name(tmp_path: Path) -> None:
+    first = add(tmp_path, "phone")
+    second = add(tmp_path, "--device", first["device"], "--role", "viewer")
+    third = add(tmp_path, "another name", "--device", first["device"], "--role", "agent")
+    assert [made["device"] for made in (second, third)] == [first["device"]] * 2
+    assert [made["name"] for made in (second, third)] == ["phone"] * 2
+    (listed,) = device(tmp_path, "list", "--json").objects()
+    assert [token["role"] for token in listed["tokens"]] == ["device", "viewer", "agent"]
+
+
+def test_the_list_shows_public_ids_roles_and_times(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as daemon:
+        phone, laptop = daemon.device("phone"), daemon.device("laptop", "viewer")
+        role_of(daemon.url, phone["token"])
+    device(daemon.data, "revoke", laptop["device"])
+    seen, unseen = device(daemon.data, "list", "--json").objects()
+    assert (seen["device"], seen["name"]) == (phone["device"], "phone")
+    assert seen["tokens"][0]["token"] == phone["token"].partition(".")[0]
+    assert seen["tokens"][0]["seen_ms"] >= seen["tokens"][0]["made_ms"] > 0
+    assert seen["tokens"][0]["revoked_ms"] == 0
+    assert unseen["tokens"][0]["seen_ms"] == 0
+    assert unseen["tokens"][0]["revoked_ms"] > 0
+    lines = device(daemon.data, "list").out.splitlines()
+    assert lines[0].split() == ["DEVICE", "NAME", "TOKEN", "ROLE", "MADE", "LAST", "SEEN", "REVOKED"]
+    assert lines[1].split()[:4] == [phone["device"], "phone", phone["token"].partition(".")[0], "device"]
+    assert "never" in lines[2]
+
+
+def test_an_empty_list_says_how_to_begin(tmp_path: Path) -> None:
+    with serving(tmp_path / "data"):
+        ran = device(tmp_path / "data", "list")
+    assert ran == (0, "There are no devices yet: `waybread device add NAME` makes one.\n", "")
+
+
+def test_renaming_is_seen_by_the_list(tmp_path: Path) -> None:
+    made = add(tmp_path, "phone")
+    ran = device(tmp_path, "rename", made["device"], "old phone")
+    assert ran == (0, f"{made['device']} is now called old phone.\n", "")
+    assert device(tmp_path, "list", "--json").objects()[0]["name"] == "old phone"
+
+
+def test_revoking_a_device_revokes_all_its_tokens_and_no_other(tmp_path: Path) -> None:
+    first = add(tmp_path, "phone")
+    second = add(tmp_path, "--device", first["device"])
+    other = add(tmp_path, "laptop")
+    ids = [made["token"].partition(".")[0] for made in (first, second, other)]
+    ran = device(tmp_path, "revoke", first["device"], "--json")
+    assert sorted(ran.objects()[0]["revoked"]) == sorted(ids[:2])
+    listed = [token for one in device(tmp_path, "list", "--json").objects() for token in one["tokens"]]
+    assert {token["token"] for token in listed if not token["revoked_ms"]} == {ids[2]}
+
+
+def test_one_token_can_be_revoked_alone_and_a_second_time_does_nothing(tmp_path: Path) -> None:
+    first = add(tmp_path, "phone")
+    add(tmp_path, "--device", first["device"])
+    token = first["token"].partition(".")[0]
+    assert device(tmp_path, "revoke", token) == (0, f"revoked {token}\n", "")
+    assert device(tmp_path, "revoke", token) == (0, f"{token} had no token left to revoke.\n", "")
+    (listed,) = device(tmp_path, "list", "--json").objects()
+    assert [bool(one["revoked_ms"]) for one in listed["tokens"] if one["token"] == token] == [True]
+    assert [bool(one["revoked_ms"]) for one in listed["tokens"] if one["token"] != token] == [False]
+
+
+def test_a_revoked_token_links_no_more(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as daemon:
+        made = daemon.device()
+        device(daemon.data, "revoke", made["device"])
+        with pytest.raises(Denied) as caught:
+            role_of(daemon.url, made["token"])
+    assert caught.value.code == 4401
+
+
+def test_an_unknown_id_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    made = add(tmp_path, "phone")
+    assert device(tmp_path, "revoke", "phone") == (
+        1,
+        "",
+        (
+            "waybread: there is no device or token with the id 'phone': "
+            f"the id of the device of that name is {made['device']}\n"
+        ),
+    )
+    assert device(tmp_path, "rename", "nobody", "x")[0] == 1
+    assert device(tmp_path, "add", "x", "--device", "nobody")[0] == 1
+
+
+@pytest.mark.parametrize("name", ["", "a\nb", "\x1b[2J", "x" * 129])
+def test_a_name_that_cannot_be_shown_is_refused(tmp_path: Path, name: str) -> None:
+    ran = device(tmp_path, "add", name)
+    assert (ran.status, ran.out) == (1, "")
+    assert ran.err.startswith("waybread: a device's name has 1 to 128 characters")
+
+
+def test_a_device_without_a_name_is_refused(tmp_path: Path) -> None:
+    assert device(tmp_path, "add")[0] == 1
+
+
+@pytest.mark.parametrize("words", [[], ["ad", "phone"], ["add", "phone", "--role", "admin"], ["rename", "x"]])
+def test_wrong_usage_has_status_2(tmp_path: Path, words: list[str]) -> None:
+    ran = waybread("device", *words)
+    assert (ran.status, ran.out) == (2, "")
+
+
+@pytest.mark.parametrize("action", ["add", "list", "rename", "revoke"])
+def test_every_action_has_help_with_an_example(action: str) -> None:
+    ran = waybread("device", action, "--help")
+    assert (ran.status, ran.err) == (0, "")
+    assert f"  waybread device {action}" in ran.out.partition("example")[2]

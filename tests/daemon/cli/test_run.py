@@ -1,0 +1,63 @@
+import sys
+import types
+from collections.abc import Callable
+
+import pytest
+
+from waybread_client import LinkError
+from waybread_daemon.cli.faults import CommandFault
+from waybread_daemon.cli.run import run_command
+from waybread_daemon.config import ConfigError
+from waybread_daemon.store.contract import StoreFault, StoreRefusal
+from waybread_protocol.errors import ErrorCode
+
+Command = Callable[[list[str], dict[str, str]], int]
+
+
+def run(monkeypatch: pytest.MonkeyPatch, command: Command) -> int:
+    module = types.ModuleType("a_command")
+    monkeypatch.setattr(module, "main", command, raising=False)
+    monkeypatch.setitem(sys.modules, "a_command", module)
+    return run_command("a_command", ["one"], {"HOME": "/h"})
+
+
+def test_a_command_gets_words_and_environment_and_gives_the_status(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[object] = []
+
+    def command(words: list[str], environment: dict[str, str]) -> int:
+        given.extend((words, environment))
+        return 7
+
+    assert run(monkeypatch, command) == 7
+    assert given == [["one"], {"HOME": "/h"}]
+
+
+@pytest.mark.parametrize(
+    "fault,said",
+    [
+        (CommandFault("no: do that"), "waybread: no: do that\n"),
+        (StoreRefusal("no store: make one"), "waybread: no store: make one\n"),
+        (
+            StoreFault(ErrorCode.STORAGE_FULL, "The disk is full: free some."),
+            "waybread: The disk is full: free some.\n",
+        ),
+        (LinkError("no link: wait"), "waybread: no link: wait\n"),
+        (ConfigError(["a is wrong", "b is wrong"]), "waybread: a is wrong\nwaybread: b is wrong\n"),
+    ],
+)
+def test_what_stops_a_command_is_a_sentence_and_status_1(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], fault: Exception, said: str
+) -> None:
+    def command(_: list[str], __: dict[str, str]) -> int:
+        raise fault
+
+    assert run(monkeypatch, command) == 1
+    assert capsys.readouterr() == ("", said)
+
+
+def test_a_fault_of_the_programs_own_is_not_dressed_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    def command(_: list[str], __: dict[str, str]) -> int:
+        raise KeyError("x")
+
+    with pytest.raises(KeyError):
+        run(monkeypatch, command)

@@ -1,0 +1,106 @@
+from pathlib import Path
+
+import pytest
+
+from waybread_daemon.config import FILE_NAME, Config, ConfigError, is_loopback, load_config
+from waybread_protocol.limits import MAX_FRAME_BYTES, MAX_MESSAGE_BYTES
+
+
+def faults(folder: Path, environment: dict[str, str] | None = None, **flags: object) -> list[str]:
+    with pytest.raises(ConfigError) as caught:
+        load_config(folder, environment or {}, flags)
+    assert str(caught.value) == "\n".join(caught.value.faults)
+    return caught.value.faults
+
+
+def test_without_any_settings_the_defaults_are_in_force(tmp_path: Path) -> None:
+    config = load_config(tmp_path, {}, {})
+    assert config == Config()
+    assert (config.host, config.port, config.log_level) == ("127.0.0.1", 8787, "info")
+    assert (config.max_frame, config.max_message) == (MAX_FRAME_BYTES, MAX_MESSAGE_BYTES)
+
+
+def test_flags_win_over_the_environment_and_that_over_the_file(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_text('port = 1001\npage_bytes = 2048\nlog_level = "error"\n')
+    environment = {"WAYBREAD_PORT": "1002", "WAYBREAD_LOG_LEVEL": "debug", "HOME": "/root"}
+    config = load_config(tmp_path, environment, {"port": 1003})
+    assert (config.port, config.log_level, config.page_bytes) == (1003, "debug", 2048)
+
+
+def test_lists_stand_between_commas_in_the_environment(tmp_path: Path) -> None:
+    config = load_config(tmp_path, {"WAYBREAD_ALLOWED_HOSTS": "a.home, b.home,"}, {})
+    assert config.allowed_hosts == ("a.home", "b.home")
+
+
+def test_a_switch_is_read_from_the_environment(tmp_path: Path) -> None:
+    environment = {"WAYBREAD_ALLOW_PLAINTEXT": "true", "WAYBREAD_HOST": "0.0.0.0"}
+    assert load_config(tmp_path, environment, {}).host == "0.0.0.0"
+
+
+def test_an_unknown_key_of_the_file_names_the_nearest_known_one(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_text("prot = 1\n")
+    assert faults(tmp_path) == [f"{tmp_path / FILE_NAME} has an unknown setting 'prot': is it port?"]
+
+
+def test_an_unknown_variable_names_the_nearest_known_one(tmp_path: Path) -> None:
+    assert faults(tmp_path, {"WAYBREAD_MAX_FRAMES": "1"}) == [
+        "the environment has an unknown setting WAYBREAD_MAX_FRAMES: is it WAYBREAD_MAX_FRAME?"
+    ]
+
+
+def test_a_key_that_is_near_to_none_gets_the_whole_list(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_text("zzz = 1\n")
+    (sentence,) = faults(tmp_path)
+    assert sentence.endswith(f": the settings are {', '.join(Config.__struct_fields__)}")
+
+
+def test_variables_that_are_read_elsewhere_are_no_settings(tmp_path: Path) -> None:
+    assert load_config(tmp_path, {"WAYBREAD_DATA": "/x", "WAYBREAD_PYTHON": "python3"}, {}) == Config()
+
+
+def test_all_faults_of_all_sources_are_told_at_once(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_text('prot = 1\npage_bytes = "big"\n')
+    found = faults(tmp_path, {"WAYBREAD_PORT": "many"}, host="0.0.0.0", hello_timeout_s=0)
+    assert found[:4] == [
+        f"{tmp_path / FILE_NAME} has an unknown setting 'prot': is it port?",
+        f"page_bytes is 'big' in {tmp_path / FILE_NAME}: Expected `int`, got `str`",
+        "port is 'many' in the environment: Expected `int`, got `str`",
+        "hello_timeout_s is 0 in the flags: Expected `float` > 0.0",
+    ]
+    assert found[4].startswith("host is 0.0.0.0 and reaches beyond this machine")
+    assert len(found) == 5
+
+
+def test_a_message_must_hold_at_least_a_frame(tmp_path: Path) -> None:
+    assert faults(tmp_path, max_frame=8192, max_message=4096) == [
+        "max_message is 4096 and less than max_frame, 8192: raise it"
+    ]
+
+
+def test_a_file_that_is_no_toml_is_named_with_the_line(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_text("port = 1\nhost =\n")
+    (sentence,) = faults(tmp_path)
+    assert sentence.startswith(f"{tmp_path / FILE_NAME} is no TOML (")
+    assert "line 2" in sentence
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).mkdir()
+    (sentence,) = faults(tmp_path)
+    assert sentence.startswith(f"{tmp_path / FILE_NAME} cannot be read (")
+
+
+def test_a_host_beyond_this_machine_needs_the_word_for_it(tmp_path: Path) -> None:
+    (sentence,) = faults(tmp_path, host="192.168.1.5")
+    assert "reverse proxy" in sentence
+    assert "Tailscale" in sentence
+    assert "--allow-plaintext" in sentence
+    assert load_config(tmp_path, {}, {"host": "192.168.1.5", "allow_plaintext": True}).host == "192.168.1.5"
+
+
+@pytest.mark.parametrize(
+    "host,loopback",
+    [("127.0.0.1", True), ("127.8.8.8", True), ("::1", True), ("Localhost", True), ("::", False), ("home.lan", False)],
+)
+def test_what_only_this_machine_reaches(host: str, loopback: bool) -> None:
+    assert is_loopback(host) is loopback
