@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 import signal
 import sys
 from collections.abc import Mapping
@@ -63,16 +65,22 @@ class Daemon:
         process, self._process = self._process, None
         if process is None:
             return 0
-        if process.returncode is None:
-            process.send_signal(signal.SIGTERM)
+        _signal(process, signal.SIGTERM)
         try:
             async with asyncio.timeout(STOP_TIMEOUT_S):
                 return await process.wait()
         except TimeoutError:
-            process.kill()
+            _signal(process, signal.SIGKILL)
             return await process.wait()
 
     def _last_words(self) -> str:
         lines = self._log.read_text("utf-8", "replace").splitlines()
         said = lines[-1].removeprefix("waybread: ") if lines else "it said nothing"
         return f"{said} (its log is {self._log})"
+
+
+def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
+    """`send_signal` would look whether the process has ended, and take its status from the loop that waits for it."""
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, number)

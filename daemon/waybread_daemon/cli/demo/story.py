@@ -97,7 +97,7 @@ class _Story:
             self.files.delete(_DELETED),
         ]
         patched = await self.change("apply_patch", patch)
-        _expect(f"[{_DELETED} deleted]" in patched.text, "a patch names each of its files")
+        _expect(CONTEXT.texts.patched_deleted.format(path=_DELETED) in patched.text, "a patch names each of its files")
 
     async def searches(self) -> None:
         self.show.chapter("Turn 1: searching")
