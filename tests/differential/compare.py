@@ -24,15 +24,18 @@ def product_diff(before: bytes, after: bytes) -> str:
 
 async def compare(driver: Driver, seed: int, most_steps: int) -> None:
     """Raises `AssertionError` with the seed and the step where the answers differ."""
-    kind, steps = session(seed, most_steps)
-    name = f"s{seed}"
+    await compare_steps(driver, f"s{seed}", *session(seed, most_steps))
+
+
+async def compare_steps(driver: Driver, name: str, kind: str, steps: list[Step]) -> None:
+    """The same for given steps."""
     model = Model(kind, product_diff)
     opened = await driver.ask({"type": "open", "session": name, "kind": kind})
     assert opened["created"], opened
     last: tuple[dict[str, Any], dict[str, Any]] | None = None
     texts: list[str] = []
     for index, step in enumerate(steps):
-        where = f"seed {seed}, step {index}: {step.do} {step.form} {str(step.fields)[:300]}"
+        where = f"session {name}, step {index}: {step.do} {step.form} {str(step.fields)[:300]}"
         if step.do == "restart":
             await driver.restart(name)
         elif step.do == "repeat":
@@ -47,7 +50,7 @@ async def compare(driver: Driver, seed: int, most_steps: int) -> None:
                 last = sent, got
             if isinstance(wanted, Answer):
                 texts.append(wanted.text)
-    await _check_transcript(driver, name, texts, f"seed {seed}")
+    await _check_transcript(driver, name, texts, f"session {name}")
 
 
 async def _ask(driver: Driver, step: Step, name: str) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -57,6 +57,7 @@ class State:
         self._by_file: dict[tuple[str, bytes], dict[int, None]] = {}
         self._by_call: dict[bytes, dict[int, None]] = {}
         self._answers_of_turn: dict[str, list[int]] = {}
+        self._carried_earlier = False
         self._carries_all = True
         """Whether the table is known to hold every full answer since the compaction: then saying so changes nothing."""
 
@@ -104,6 +105,13 @@ class State:
     def lacks_for_taking_back(self, turns: Sequence[str]) -> bool:
         """Whether taking these back uncovers what lies before the compaction that this state begins with."""
         return not self.complete and self._compactions[0][0] in turns
+
+    def lacks_beginning(self) -> bool:
+        """Whether the fold itself met what lies before the compaction that this state begins with.
+
+        So it is where that compaction was taken back later, and where a request carried results from before it.
+        """
+        return not self.complete and (self._carried_earlier or not self._stands(self._compactions[0][0]))
 
     def lacks_for_carrying(self, numbers: Iterable[int]) -> bool:
         """Whether some of these results lie before the compaction that this state begins with."""
@@ -182,6 +190,7 @@ class State:
             self._carries_all = True
         else:
             self._carries_all = False
+            self._carried_earlier |= self.lacks_for_carrying(numbers)
         # Newest last, whatever the order of the harness's list: a stub names the newest.
         for number in self.full_answers(numbers):
             self._carry(number)

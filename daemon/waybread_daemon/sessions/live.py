@@ -214,5 +214,9 @@ def _load(reader: Reader, session: LiveSession, *, whole: bool) -> tuple[Session
         return None
     if facts.gone:
         return facts, State()
-    events = reader.events(facts.number, 0 if whole else facts.base_seq)
-    return facts, fold(decode_event(row.event) for row in events)
+    state = _folded(reader, facts, 0 if whole else facts.base_seq)
+    return facts, _folded(reader, facts, 0) if state.lacks_beginning() else state
+
+
+def _folded(reader: Reader, facts: SessionFacts, from_seq: int) -> State:
+    return fold(decode_event(row.event) for row in reader.events(facts.number, from_seq))
