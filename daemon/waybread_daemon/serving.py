@@ -57,14 +57,21 @@ def now_ms() -> int:
 
 
 async def serve(
-    data: Path, config: Config, server_name: str, log: FilteringBoundLogger, announce: Callable[[str], None]
+    data: Path,
+    config: Config,
+    server_name: str,
+    log: FilteringBoundLogger,
+    announce: Callable[[str], None],
+    *,
+    vfs: str | None = None,
 ) -> None:
     """Serves until SIGTERM or SIGINT, then finishes what is under way. `announce` gets the link's address.
 
-    Raises `StoreRefusal` where the store cannot be opened and `AddressRefusal` where the address cannot be had.
+    `vfs` names the layer through which SQLite reaches the disk, where it is not SQLite's own for this system. Raises
+    `StoreRefusal` where the store cannot be opened and `AddressRefusal` where the address cannot be had.
     """
     stopping = _stop_signal()
-    store = SqliteStore.open(data / STORE_NAME, clock_ms=now_ms)
+    store = SqliteStore.open(data / STORE_NAME, vfs=vfs, clock_ms=now_ms)
     await store.start()
     heavy = ThreadPoolExecutor(HEAVY_THREADS, thread_name_prefix="heavy")
     try:
@@ -134,10 +141,16 @@ def _bracketed(host: str) -> str:
 
 
 def run(
-    data: Path, config: Config, server_name: str, log: FilteringBoundLogger, announce: Callable[[str], None]
+    data: Path,
+    config: Config,
+    server_name: str,
+    log: FilteringBoundLogger,
+    announce: Callable[[str], None],
+    *,
+    vfs: str | None = None,
 ) -> None:
     """`serve` in an event loop of its own, uvloop where there is one."""
-    main = serve(data, config, server_name, log, announce)
+    main = serve(data, config, server_name, log, announce, vfs=vfs)
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         runner.get_loop().set_exception_handler(_loop_reporter(log))
         runner.run(main)

@@ -36,6 +36,11 @@ def make_device_id() -> str:
     return secrets.token_hex(ID_BYTES)
 
 
+def token_id(text: str) -> str:
+    """The public id in a token's text."""
+    return text.partition(".")[0]
+
+
 def valid_token(reader: Reader, text: str) -> Token | None:
     """The token that `text` is, None where there is no such token, its secret is wrong, or it is revoked.
 
@@ -60,7 +65,7 @@ class Holder(Protocol):
 
     @property
     def token(self) -> str:
-        """The public id of its token, empty before hello."""
+        """The public id of its token, held from before it is looked up; empty without one."""
         ...
 
 
@@ -77,21 +82,25 @@ class Watch:
         seen = -1
         while True:
             await asyncio.sleep(WATCH_INTERVAL_S)
-            held = {holder.token for holder in self._holders() if holder.token}
-            if not held:
+            if not self._held():
                 continue
             try:
-                seen = await self._look(seen, held)
+                seen = await self._look(seen)
             except Exception:  # noqa: BLE001, S112  # whatever it is, the next look tells, and the watch must not end
                 continue
 
-    async def _look(self, seen: int, held: set[str]) -> int:
+    def _held(self) -> set[str]:
+        return {holder.token for holder in self._holders() if holder.token}
+
+    async def _look(self, seen: int) -> int:
         version = await self._store.look(lambda reader: reader.accounts_version())
         if version == seen:
             return seen
+        # Whoever takes hold of a token after this line looks it up in accounts that are no older.
+        held = self._held()
 
         def revoked_of(reader: Reader) -> list[str]:
-            return [token for token in held if (found := reader.token(token)) is None or found.revoked_ms]
+            return [token for token in held if (found := reader.token(token)) is not None and found.revoked_ms]
 
         for token in await self._store.look(revoked_of):
             self._revoked(token)

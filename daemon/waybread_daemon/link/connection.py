@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
 
 import msgspec
+from msgspec import UNSET
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
-from waybread_daemon.link.accounts import valid_token
+from waybread_daemon.link.accounts import token_id, valid_token
 from waybread_daemon.link.followers import Follow
 from waybread_daemon.link.outbox import Outbox
 from waybread_daemon.sessions.desk import Desk
 from waybread_daemon.sessions.job import error_answer
 from waybread_daemon.sessions.live import LiveDevice
+from waybread_daemon.sessions.looks import halved
 from waybread_daemon.store.contract import LARGE_BYTES, StoreFault, Token
 from waybread_protocol.canonical import canonical_args
 from waybread_protocol.codec import Codec, daemon_codec
@@ -37,6 +40,8 @@ from waybread_protocol.messages import (
     Part,
     Ping,
     Pushed,
+    ReadBody,
+    Recall,
     Request,
     Result,
     Sync,
@@ -53,6 +58,15 @@ UNSENT_BYTES_MOST = 4 * 1024 * 1024
 """Answers and pushes that may wait to be sent before no more requests are read."""
 FOLLOW_BYTES_MOST = 1024 * 1024
 """What may wait to be sent before a follower is told that it lags."""
+LARGE_ANSWERS_MOST = 4
+"""Requests under way whose answers may be as large as a message: a client that never reads holds so many at most."""
+CLOSE_TIMEOUT_S = 5
+"""So long the closing of a link may take."""
+
+_ANSWER_BYTES = 256
+"""More than an answer takes around its text in either codec."""
+
+T = TypeVar("T")
 
 _LOOP: dict[str, Any] = msgspec.json.decode(LOOP_JSON)["context"]
 
@@ -101,7 +115,10 @@ class Connection:
         self._allowed: frozenset[str] = frozenset()
         self._open: dict[int, int] = {}
         self._open_bytes = 0
+        self._large: set[int] = set()
         self._follow: Follow | None = None
+        self._follow_asked = 0
+        self._ended = False
 
     async def run(self) -> None:
         """Serves the link until it closes."""
@@ -112,12 +129,22 @@ class Connection:
         except FrameError as fault:
             self._log.info("link_broken", code=fault.code.value, why=fault.sentence)
             await self.outbox.flushed()
-            await self.socket.close(fault.code, fault.sentence[:120])
+            await self.close(fault.code, fault.sentence[:120])
         except ConnectionClosed:
             pass
         finally:
             self._end_follow()
             sender.cancel()
+
+    async def close(self, code: CloseCode, reason: str) -> None:
+        """Takes no more requests and ends the link, whether or not the client has a part in it."""
+        self._ended = True
+        try:
+            async with asyncio.timeout(CLOSE_TIMEOUT_S):
+                await self.socket.close(code, reason)
+        except TimeoutError:
+            # The library waits for room in its write buffer first, and a client that takes nothing makes none.
+            self.socket.transport.abort()
 
     # --- Hello -------------------------------------------------------------------------------------------------------
 
@@ -141,13 +168,13 @@ class Connection:
             )
         )
         await self.outbox.flushed()
-        await self.socket.close(CloseCode.UNAUTHENTICATED, sentence)
+        await self.close(CloseCode.UNAUTHENTICATED, sentence)
         return False
 
     async def _first(self, frame: bytes | str) -> tuple[int, str] | tuple[()] | None:
         """What to make of a first message: (): welcome; a sentence: refused; None: it may say hello again."""
         self._codec.check_kind(frame)
-        if len(frame) > HELLO_MAX_BYTES:
+        if len(frame if isinstance(frame, bytes) else frame.encode()) > HELLO_MAX_BYTES:
             return 0, f"the first message is over {HELLO_MAX_BYTES} bytes"
         try:
             message = self._codec.decode(frame)
@@ -167,16 +194,24 @@ class Connection:
         return ()
 
     async def _find(self, text: str) -> Token | None:
+        # Held before it is looked up, or the watch would miss that it is revoked between the look and the welcome.
+        self.token = token_id(text)
         try:
-            return await self._house.desk.live.store.look(lambda reader: valid_token(reader, text))
+            found = await self._house.desk.live.store.look(lambda reader: valid_token(reader, text))
         except StoreFault as fault:
-            raise FrameError(CloseCode.TRY_LATER, "the store cannot be read just now: try again later") from fault
+            raise _try_later() from fault
+        if found is None:
+            self.token = ""
+        return found
 
     async def _welcome(self, hello: Hello, token: Token) -> None:
         house, live = self._house, self._house.desk.live
         device = live.device(token.device.number)
-        await live.load_head(device)
-        self.token, self._device = token.token, device
+        try:
+            await live.load_head(device)
+        except StoreFault as fault:
+            raise _try_later() from fault
+        self._device = device
         self._allowed = ROLES[token.role]
         self._max_message = hello.max_message
         self.outbox.max_frame = hello.max_frame
@@ -203,12 +238,13 @@ class Connection:
                 features=[],
             )
         )
-        await live.store.seen(token.token, house.desk.now_ms())
+        # Nobody waits for this note: where the disk is full, too, a link may look.
+        live.store.seen(token.token, house.desk.now_ms())
 
     # --- Requests ----------------------------------------------------------------------------------------------------
 
     async def _receive(self) -> None:
-        while True:
+        while not self._ended:
             while self._crowded():
                 self._eased.clear()
                 await self._eased.wait()
@@ -218,11 +254,14 @@ class Connection:
     def _crowded(self) -> bool:
         return (
             len(self._open) >= OPEN_MOST
+            or len(self._large) >= LARGE_ANSWERS_MOST
             or self._open_bytes > OPEN_BYTES_MOST
             or self.outbox.waiting_bytes > UNSENT_BYTES_MOST
         )
 
     async def _take(self, frame: bytes | str) -> None:
+        if self._ended:
+            return
         self._codec.check_kind(frame)
         size = len(frame)
         try:
@@ -243,15 +282,17 @@ class Connection:
                 raise FrameError(CloseCode.UNDECODABLE, "a message came between the parts of another") from None
             self._refuse(fault.re, fault)
             return
-        self._accept(message, size)  # type: ignore[arg-type]  # parts are taken above
+        await self._accept(message, size)  # type: ignore[arg-type]  # parts are taken above
 
     async def _decoded(self, data: bytes | str) -> FromClient:
-        if len(data) < LARGE_BYTES:
-            return self._codec.decode(data)
-        decode = functools.partial(self._codec.decode, data)
-        return await asyncio.get_running_loop().run_in_executor(self._house.desk.heavy, decode)
+        return await self._heavily(len(data), functools.partial(self._codec.decode, data))
 
-    def _accept(self, request: Request, size: int) -> None:
+    async def _heavily(self, size: int, work: Callable[[], T]) -> T:
+        if size < LARGE_BYTES:
+            return work()
+        return await asyncio.get_running_loop().run_in_executor(self._house.desk.heavy, work)
+
+    async def _accept(self, request: Request, size: int) -> None:
         """Checks the message as a whole, then the role; what is about its session is the desk's."""
         request_id, kind = request.id, type_of(request)
         try:
@@ -259,7 +300,9 @@ class Connection:
                 raise RequestError(
                     ErrorCode.BAD_MESSAGE, f"the id {request_id} is in use by a request that still waits: take another"
                 )
-            args = canonical_args(request.args) if type(request) is Result else b""
+            args = b""
+            if type(request) is Result:
+                args = await self._heavily(size, functools.partial(canonical_args, request.args))
             if isinstance(request, Hello):
                 raise RequestError(ErrorCode.BAD_MESSAGE, "hello was said already: a link takes one")
             if kind not in self._allowed:
@@ -271,6 +314,8 @@ class Connection:
             return
         self._open[request_id] = size
         self._open_bytes += size
+        if _may_answer_large(request):
+            self._large.add(request_id)
         self._log.debug("request", id=request_id, type=kind, bytes=size)
         self._act(request, args)
 
@@ -284,6 +329,7 @@ class Connection:
             case Describe():
                 self.answer(Description(re=request.id, loop=_LOOP, prompt=PROMPT))
             case Unfollow():
+                self._follow_asked += 1
                 self._end_follow()
                 self.answer(Done(re=request.id))
             case Sync():
@@ -292,16 +338,16 @@ class Connection:
                 self._house.desk.submit(device, request, args, self)
 
     def _sync(self, device: LiveDevice, request: Sync) -> None:
-        live = self._house.desk.live
         if request.follow:
             self._end_follow()
+            self._follow_asked += 1
+        asked = self._follow_asked
 
-        def made(page: Page) -> None:
-            self.answer(page)
-            if request.follow and not page.more and not self._closed:
-                session = live.session(device, request.session).number if request.session else None
-                self._end_follow()
-                self._follow = Follow(live, device, self, session, page.head)
+        def made(page: Page, session: int | None) -> None:
+            whole = self._send(page) is page
+            # Another follow, or its end, may have been asked for while the page was made: the last word counts.
+            if request.follow and asked == self._follow_asked and whole and not page.more and not self._closed:
+                self._follow = Follow(self._house.desk.live, device, self, session, page.head)
 
         self._house.desk.sync(device, request, self, made)
 
@@ -318,7 +364,7 @@ class Connection:
 
     def fits(self, text: str) -> bool:
         """Whether an answer with this text is within the client's `max_message`."""
-        most = self._max_message - 2048
+        most = self._max_message - _ANSWER_BYTES
         growth = 6 if self._codec.text else 4
         if len(text) * growth <= most:
             return True
@@ -326,17 +372,26 @@ class Connection:
 
     def answer(self, answer: Answer) -> None:
         """Sends the one answer to a request."""
+        self._send(answer)
+
+    def _send(self, answer: Answer) -> Answer:
+        """Sends the answer, or what the client can take of it, or that it is too large. Returns what was sent."""
         size = self._open.pop(answer.re, 0)
         self._open_bytes -= size
+        self._large.discard(answer.re)
         data = self._codec.encode(answer)
+        while len(data) > self._max_message and (smaller := halved(answer)) is not None:
+            answer, data = smaller, self._codec.encode(smaller)
         if len(data) > self._max_message:
             fault = RequestError(
                 ErrorCode.TOO_LARGE,
                 f"the answer has {len(data)} bytes and the `max_message` of this link is {self._max_message}: ask for less",
             )
-            data = self._codec.encode(error_answer(answer.re, fault))
+            answer = error_answer(answer.re, fault)
+            data = self._codec.encode(answer)
         self.outbox.put(data)
         self._eased.set()
+        return answer
 
     def _refuse(self, re: int, fault: RequestError) -> None:
         """Answers a message that never became an open request: the id may be another's, which goes on waiting."""
@@ -349,12 +404,34 @@ class Connection:
         return self.outbox.waiting_bytes > FOLLOW_BYTES_MOST
 
     def push(self, entry: Entry) -> None:
-        """Sends an entry to the follower."""
-        self.outbox.put(self._codec.encode(Pushed(entry=entry)))
+        """Sends an entry to the follower. One that the client cannot take ends the follow: `sync` says why."""
+        if self._follow is None:
+            return
+        data = self._codec.encode(Pushed(entry=entry))
+        if len(data) > self._max_message:
+            self._end_follow()
+            self.push_lagged(entry.seq - 1)
+            return
+        self.outbox.put(data)
 
     def push_lagged(self, next_seq: int) -> None:
         """Says that the follow ends."""
         self.outbox.put(self._codec.encode(Lagged(next=next_seq)))
+
+
+def _try_later() -> FrameError:
+    return FrameError(CloseCode.TRY_LATER, "the store cannot be read just now: try again later")
+
+
+def _may_answer_large(request: Request) -> bool:
+    """Whether the answer may be much larger than the request: it shows what is stored."""
+    if isinstance(request, Recall):
+        return True
+    body = request.body if isinstance(request, Result) else None
+    if not isinstance(body, ReadBody):
+        return False
+    content = body.content
+    return content.text is UNSET and content.data is UNSET and content.window is UNSET
 
 
 class _Text(Struct, frozen=True, kw_only=True):

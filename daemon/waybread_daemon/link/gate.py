@@ -64,7 +64,10 @@ class Gate:
     def _allowed(self, origin: str, host: str) -> bool:
         if origin.lower().rstrip("/") in self._origins:
             return True
-        parts = urlsplit(origin)
+        try:
+            parts = urlsplit(origin)
+        except ValueError:
+            return False
         return parts.scheme in ("http", "https") and parts.netloc.lower() == host.lower()
 
 

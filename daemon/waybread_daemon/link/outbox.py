@@ -29,16 +29,19 @@ class Outbox:
         self._filled = asyncio.Event()
         self._empty = asyncio.Event()
         self._empty.set()
+        self._closed = False
 
     def put(self, data: bytes) -> None:
-        """Takes an encoded message."""
+        """Takes an encoded message; drops it where the connection is closed."""
+        if self._closed:
+            return
         self.waiting_bytes += len(data)
         self._messages.append(data)
         self._filled.set()
         self._empty.clear()
 
     async def run(self) -> None:
-        """Sends until the connection closes."""
+        """Sends until the connection closes. Then nothing waits any more, and whoever waits for that goes on."""
         clock = asyncio.get_running_loop().time
         try:
             while True:
@@ -46,15 +49,21 @@ class Outbox:
                 self._filled.clear()
                 while self._messages:
                     data = self._messages.popleft()
-                    self.sending_since = clock()
                     for frame in frames(data, self.max_frame, text=self._text):
+                        self.sending_since = clock()
                         await self._socket.send(frame, text=self._text)
                     self.sending_since = None
                     self.waiting_bytes -= len(data)
                     self._eased()
                 self._empty.set()
         except ConnectionClosed:
+            pass
+        finally:
+            self._closed = True
+            self._messages.clear()
+            self.waiting_bytes, self.sending_since = 0, None
             self._empty.set()
+            self._eased()
 
     async def flushed(self) -> None:
         """Waits until everything is handed to the socket, or it is closed."""

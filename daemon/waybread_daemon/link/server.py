@@ -14,7 +14,7 @@ from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
 from waybread_daemon.link.accounts import Watch
-from waybread_daemon.link.connection import Connection, Log
+from waybread_daemon.link.connection import CLOSE_TIMEOUT_S, Connection, Log
 from waybread_daemon.link.gate import Gate, Health, choose_subprotocol
 from waybread_daemon.sessions.desk import Desk
 from waybread_protocol.errors import CloseCode
@@ -25,7 +25,6 @@ PING_TIMEOUT_S = 20
 SEND_TIMEOUT_S = 60
 """A client that takes nothing of a frame for so long is cut off."""
 _CHECK_INTERVAL_S = 2
-_CLOSE_TIMEOUT_S = 5
 _DRAIN_TIMEOUT_S = 25
 
 
@@ -71,7 +70,7 @@ class Server:
             max_size=self.limits.max_frame,
             ping_interval=PING_INTERVAL_S,
             ping_timeout=PING_TIMEOUT_S,
-            close_timeout=_CLOSE_TIMEOUT_S,
+            close_timeout=CLOSE_TIMEOUT_S,
             server_header=None,
             logger=_quiet_logger(),
         )
@@ -85,7 +84,7 @@ class Server:
         self.draining = True
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_DRAIN_TIMEOUT_S):
-                await self.desk.live.quiet()
+                await self.desk.quiet()
                 await asyncio.gather(*(connection.outbox.flushed() for connection in list(self._connections)))
         for task in self._tasks:
             task.cancel()
@@ -134,7 +133,7 @@ class Server:
 
     async def _close(self, connection: Connection, code: CloseCode, reason: str) -> None:
         self._log.info("link_ended", code=code.value, why=reason)
-        await connection.socket.close(code, reason)
+        await connection.close(code, reason)
 
 
 def _select(_: ServerConnection, offered: Iterable[str]) -> Subprotocol | None:

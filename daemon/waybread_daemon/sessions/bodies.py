@@ -81,9 +81,9 @@ def cut_text(text: bytes, from_char: int, max_bytes: int) -> tuple[bytes, bool]:
     """`text` (UTF-8) from character `from_char` on, up to a whole character; whether more follows. At least one fits."""
     if from_char:
         text = text[from_char:] if text.isascii() else text.decode()[from_char:].encode()
-    if len(text) <= max_bytes:
-        return text, False
     end = max(max_bytes, 4)
+    if len(text) <= end:
+        return text, False
     while text[end] & 0xC0 == 0x80:
         end -= 1
     return text[:end], True

@@ -79,11 +79,11 @@ class Desk:
         else:
             raise TypeError(f"{type(request).__name__} is no request for the desk")
 
-    def sync(self, device: LiveDevice, request: Sync, caller: Caller, made: Callable[[Page], None]) -> None:
-        """Makes a page and gives it to `made`, in the session's order where the request names one."""
+    def sync(self, device: LiveDevice, request: Sync, caller: Caller, made: Callable[[Page, int | None], None]) -> None:
+        """Makes a page, in the session's order where the request names one. `made` gets it, and the session's number."""
 
         async def all_sessions() -> None:
-            made(await looks.sync_page(self.live, device, request, caller, None))
+            made(await looks.sync_page(self.live, device, request, caller, None), None)
 
         if not request.session:
             self._start(request.id, caller, all_sessions)
@@ -92,9 +92,15 @@ class Desk:
         job = Job(self, device, session, request, b"", caller)
 
         async def one_session() -> None:
-            made(await looks.session_sync(job))
+            made(*await looks.session_sync(job))
 
         session.lane.submit(lambda: self._guarded(request.id, caller, one_session))
+
+    async def quiet(self) -> None:
+        """Waits until nothing is under way. To be called when no more requests are submitted."""
+        await self.live.quiet()
+        if self._looking:
+            await asyncio.wait(list(self._looking))
 
     def _start(self, request_id: int, caller: Caller, work: Callable[[], Awaitable[None]]) -> None:
         task = start(self._guarded(request_id, caller, work))

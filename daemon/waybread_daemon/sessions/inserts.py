@@ -299,7 +299,10 @@ async def _change(job: Job, body: ChangeBody) -> None:
     state = job.state
     inserting = await job.heavily(len(described.shown), lambda: change_answer(state, described, body.note))
     text = job.shown(inserting, inserting.body)
-    sent = {given.sha256: given.data for pair in sides for given in pair if given is not None}
+    sent: dict[bytes, bytes | None] = {}
+    for given in (given for pair in sides for given in pair if given is not None):
+        # A move names its content twice, and may send it only once.
+        sent[given.sha256] = given.data if given.data is not None else sent.get(given.sha256)
     contents = tuple(
         [FileContent(sha256, None) if data is None else await _kept(job, sha256, data) for sha256, data in sent.items()]
     )

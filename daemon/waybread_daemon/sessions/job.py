@@ -104,9 +104,15 @@ class Job:
     @property
     def state(self) -> State:
         """The state, as it is after everything that came before. Raises `StaleError` where it was dropped meanwhile."""
-        if self.generation != self.live.generation or self.session.state is None:
+        self.check_generation()
+        if self.session.state is None:
             raise StaleError
         return self.session.state
+
+    def check_generation(self) -> None:
+        """Raises `StaleError` where a commit failed since the request began."""
+        if self.generation != self.live.generation:
+            raise StaleError
 
     async def repeat_of(self, digest: bytes) -> Row | None:
         """The entry that the request's key stands for, if there is one. Raises `key_conflict`.
@@ -133,11 +139,10 @@ class Job:
         )
 
     async def look(self, read: Callable[[Reader], T]) -> T:
-        """Looks into the store, and makes sure that nothing failed meanwhile."""
-        generation = self.generation
+        """Looks into the store, and makes sure that nothing failed since the request began or meanwhile."""
+        self.check_generation()
         found = await self.live.store.look(read)
-        if generation != self.live.generation:
-            raise StaleError
+        self.check_generation()
         return found
 
     async def heavily(self, size: int, work: Callable[[], T]) -> T:
@@ -188,8 +193,7 @@ class Job:
     async def answer_when_durable(self, answer: Answer) -> None:
         """Answers a request that changes nothing but tells of a change: when that is durable."""
         await self.live.settle(self.session)
-        if self.generation != self.live.generation:
-            raise StaleError
+        self.check_generation()
         self.caller.answer(answer)
 
     def insert(

@@ -31,7 +31,7 @@ LARGE_BYTES = 256 * 1024
 """Content from this size on is staged: hashed, compressed and written ahead, in pieces, off the event loop."""
 
 
-class StoreFault(Exception):
+class StoreFault(Exception):  # noqa: N818 - a fault is what the caller answers with; errors are on the wire
     """Why nothing was stored: `code` is `storage_full` or `internal`, `sentence` says what to do."""
 
     def __init__(self, code: ErrorCode, sentence: str) -> None:
@@ -43,11 +43,11 @@ class StoreFault(Exception):
         return f"{self.code}: {self.sentence}"
 
 
-class StoreRefusal(Exception):
+class StoreRefusal(Exception):  # noqa: N818 - the sentence with which a command ends
     """Why a store cannot be opened: a newer schema, a file that is no store, a folder that cannot be written."""
 
 
-class Cut(msgspec.Struct, frozen=True, array_like=True):
+class Cut(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """How a capped body stands in its text: `body[:head_end] + middle + body[tail_start:]`, positions in bytes."""
 
     head_end: int
@@ -55,7 +55,7 @@ class Cut(msgspec.Struct, frozen=True, array_like=True):
     tail_start: int
 
 
-class Span(msgspec.Struct, frozen=True, array_like=True):
+class Span(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """Which lines of its source a body is: `first` to `last`, counted in the source from 1.
 
     `base` is the number that the source's first line has in its file (1, or the offset of a window). `numbered`: the
@@ -68,7 +68,7 @@ class Span(msgspec.Struct, frozen=True, array_like=True):
     numbered: bool
 
 
-class Facts(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
+class Facts(msgspec.Struct, frozen=True, gc=False, array_like=True, omit_defaults=True):
     """What an entry of the log says, apart from its text's body. The store keeps it and does not look inside.
 
     The text is `lead`, then nothing, or the body, or the body cut by `cut` (`shape` 0, 1, 2).
@@ -147,8 +147,8 @@ class Record(msgspec.Struct):
     turns_ended: tuple[str, ...] = ()
 
 
-class ContentFacts(msgspec.Struct, frozen=True):
-    """Content that is kept: its number in the store, its size, its lines by `\\n` and its characters.
+class ContentFacts(msgspec.Struct, frozen=True, gc=False):
+    r"""Content that is kept: its number in the store, its size, its lines by `\n` and its characters.
 
     `lines` and `chars` are those of the plain text: a byte-order mark counts, bytes that are no UTF-8 count as shown.
     """
@@ -159,7 +159,7 @@ class ContentFacts(msgspec.Struct, frozen=True):
     chars: int
 
 
-class Row(msgspec.Struct, frozen=True):
+class Row(msgspec.Struct, frozen=True, gc=False):
     """An entry as it comes out of the store: `session` is the client's id, `session_number` the store's.
 
     `body` is the text kept with the row, or None where it is elsewhere: in `content`, or with the result `root`.
@@ -171,7 +171,6 @@ class Row(msgspec.Struct, frozen=True):
     kind: str
     number: int
     facts: Facts
-    event: bytes
     args: bytes
     body: bytes | None
     content: ContentFacts | None
@@ -202,7 +201,7 @@ class SessionFacts(msgspec.Struct, frozen=True):
     newest_key: str
 
 
-class EventRow(msgspec.Struct, frozen=True, array_like=True):
+class EventRow(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """What the state of a session is folded from."""
 
     seq: int

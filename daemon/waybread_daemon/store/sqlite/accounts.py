@@ -1,0 +1,101 @@
+"""Devices and tokens: the statements, for whoever has a connection with a transaction open.
+
+Each change raises `accounts_version`, so that a daemon hears of what a command changed in another process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import apsw
+
+from waybread_daemon.store.contract import Device, Token
+from waybread_daemon.store.sqlite.statements import run, value
+
+_WITH_DEVICE = (
+    "SELECT t.token, t.role, t.secret_hash, t.made_ms, t.seen_ms, t.revoked_ms, d.number, d.device, d.name, d.made_ms "
+    "FROM token AS t JOIN device AS d ON d.number = t.device "
+)
+
+
+def add_device(cursor: apsw.Cursor, device: str, name: str, at_ms: int) -> Device:
+    """Makes a device; its public id must be new."""
+    number = value(
+        cursor, "INSERT INTO device (device, name, made_ms) VALUES (?, ?, ?) RETURNING number", device, name, at_ms
+    )
+    _changed(cursor)
+    return Device(number, device, name, at_ms)
+
+
+def add_token(cursor: apsw.Cursor, token: str, device: int, role: str, secret_hash: bytes, at_ms: int) -> None:
+    """Makes a token of a device; its public id must be new."""
+    run(
+        cursor,
+        "INSERT INTO token (token, device, role, secret_hash, made_ms) VALUES (?, ?, ?, ?, ?)",
+        token,
+        device,
+        role,
+        secret_hash,
+        at_ms,
+    )
+    _changed(cursor)
+
+
+def rename_device(cursor: apsw.Cursor, device: int, name: str) -> None:
+    """Gives a device another name."""
+    run(cursor, "UPDATE device SET name = ? WHERE number = ?", name, device)
+    _changed(cursor)
+
+
+def revoke(cursor: apsw.Cursor, tokens: Sequence[str], at_ms: int) -> None:
+    """Revokes tokens. Those revoked already keep their time."""
+    for token in tokens:
+        run(cursor, "UPDATE token SET revoked_ms = ? WHERE token = ? AND revoked_ms = 0", at_ms, token)
+    _changed(cursor)
+
+
+def note_seen(cursor: apsw.Cursor, seen: Mapping[str, int]) -> None:
+    """Notes when tokens were last used. No change of accounts: nobody has to hear of it."""
+    for token, at_ms in seen.items():
+        run(cursor, "UPDATE token SET seen_ms = max(seen_ms, ?) WHERE token = ?", at_ms, token)
+
+
+def token_of(cursor: apsw.Cursor, token: str) -> Token | None:
+    """A token by its public id."""
+    rows = run(cursor, _WITH_DEVICE + "WHERE t.token = ?", token)
+    return _token(*rows[0]) if rows else None
+
+
+def all_tokens(cursor: apsw.Cursor) -> list[Token]:
+    """All tokens, by device and time."""
+    return [_token(*row) for row in run(cursor, _WITH_DEVICE + "ORDER BY d.number, t.made_ms, t.token")]
+
+
+def all_devices(cursor: apsw.Cursor) -> list[Device]:
+    """All devices, in the order in which they were made."""
+    return [Device(*row) for row in run(cursor, "SELECT number, device, name, made_ms FROM device ORDER BY number")]
+
+
+def accounts_version(cursor: apsw.Cursor) -> int:
+    """Rises with every change."""
+    return int(value(cursor, "SELECT value FROM meta WHERE name = 'accounts_version'"))
+
+
+def _changed(cursor: apsw.Cursor) -> None:
+    run(cursor, "UPDATE meta SET value = value + 1 WHERE name = 'accounts_version'")
+
+
+def _token(
+    token: str,
+    role: str,
+    secret_hash: bytes,
+    made_ms: int,
+    seen_ms: int,
+    revoked_ms: int,
+    number: int,
+    device: str,
+    name: str,
+    device_made_ms: int,
+) -> Token:
+    owner = Device(number, device, name, device_made_ms)
+    return Token(token, owner, role, secret_hash, made_ms, seen_ms, revoked_ms)

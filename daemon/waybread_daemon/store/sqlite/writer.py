@@ -1,0 +1,234 @@
+"""The one thread that writes.
+
+Records wait in a queue; whatever waits goes into one transaction, up to a bound, without waiting for more. Other work
+(pieces of large content, accounts, purging) takes its turn between the batches, each in a transaction of its own.
+
+**Generations.** When a commit fails, records behind it in the queue were made in the belief that it would succeed. So
+each record carries the generation in which it was appended; a failed commit ends the writer's generation, and what is
+still of the old one fails, too. The loop side takes over the new generation when it hears of the failure.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+import apsw
+
+from waybread_daemon.store.contract import Done, Record, StoreFault
+from waybread_daemon.store.sqlite.batch import BatchWriter
+from waybread_daemon.store.sqlite.checkpoints import LogKeeper, start_over
+from waybread_daemon.store.sqlite.connection import BUSY_TIMEOUT_MS, close
+from waybread_daemon.store.sqlite.faults import fault_of
+from waybread_daemon.store.sqlite.jobs import Job
+from waybread_daemon.store.sqlite.purge import Purge
+
+BATCH_RECORDS = 1000
+BATCH_BYTES = 2 * 1024 * 1024
+_LONGEST_WAIT_S = 1.0
+"""A purge that is due later is looked for this often: the clock that it goes by may be set."""
+_PURGE_PAUSE_S = 10.0
+"""After a purge that failed. Nobody waits for it."""
+
+Waiting = tuple[int, Record, Done]
+"""A record in the queue, with its generation."""
+
+
+class Loop(Protocol):
+    """What the writer needs of an event loop."""
+
+    def call_soon_threadsafe(self, callback: Callable[..., object], *args: Any) -> object:
+        """Calls it in the loop."""
+        ...
+
+    def is_closed(self) -> bool:
+        """Whether it is at its end."""
+        ...
+
+
+class Listener(Protocol):
+    """Hears in the event loop what became of records."""
+
+    def records_settled(self, waiting: list[Waiting], fault: StoreFault | None) -> None:
+        """These are durable, or have failed."""
+        ...
+
+    def generation_ended(self, generation: int) -> None:
+        """A commit failed: `records_settled` follows for it, and for all that is still of an earlier generation."""
+        ...
+
+
+class Writer:
+    """See the page. `put` may be called in any thread; `listener` is called in the loop."""
+
+    def __init__(
+        self,
+        path: Path,
+        connect: Callable[[], apsw.Connection],
+        batch: BatchWriter,
+        purge: Purge,
+        log: LogKeeper,
+        loop: Loop,
+        listener: Listener,
+    ) -> None:
+        self._path = path
+        self._connect = connect
+        self._batch = batch
+        self._purge = purge
+        self._log = log
+        self._loop = loop
+        self._listener = listener
+        self._queue: queue.SimpleQueue[Waiting | Job[Any] | None] = queue.SimpleQueue()
+        self.put = self._queue.put
+        self._jobs: deque[Job[Any]] = deque()
+        self._generation = 0
+        self._fault: StoreFault | None = None
+        self._stopping = False
+        self._purge_loaded = False
+        self._purge_from_s = 0.0
+        self._connection: apsw.Connection | None = None
+        self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
+
+    def start(self) -> None:
+        """Starts the thread."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Lets the thread carry out what waits, and waits for its end. Not in the event loop."""
+        self._queue.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            while True:
+                waiting = self._collect()
+                if waiting:
+                    self._write(waiting)
+                if self._jobs:
+                    self._do(self._jobs.popleft())
+                elif not waiting:
+                    if self._stopping:
+                        break
+                    self._tidy()
+                if self._connection is not None:
+                    self._keep_log_short(self._connection)
+        except RuntimeError:
+            # The loop was closed without `close`: nobody is left to answer to, and what is committed is committed.
+            if not self._loop.is_closed():
+                raise
+        finally:
+            self._let_go()
+
+    def _collect(self) -> list[Waiting]:
+        """What waits now, up to a bound. Blocks where nothing waits and there is nothing else to do."""
+        waiting: list[Waiting] = []
+        size = 0
+        try:
+            item = self._queue.get(timeout=self._wait_s())
+            while True:
+                if isinstance(item, tuple):
+                    waiting.append(item)
+                    size += _raw_bytes(item[1])
+                    if len(waiting) >= BATCH_RECORDS or size >= BATCH_BYTES:
+                        break
+                elif item is None:
+                    self._stopping = True
+                else:
+                    self._jobs.append(item)
+                item = self._queue.get_nowait()
+        except queue.Empty:
+            pass
+        return waiting
+
+    def _wait_s(self) -> float | None:
+        if self._jobs or self._stopping:
+            return 0
+        wait_ms = self._purge.wait_ms() if self._purge_loaded else 0
+        if wait_ms is None:
+            return None
+        return max(min(wait_ms / 1000, _LONGEST_WAIT_S), self._purge_from_s - time.monotonic(), 0)
+
+    def _write(self, waiting: list[Waiting]) -> None:
+        """Records of an ended generation stand before all others: they were appended first."""
+        stale = next((at for at, item in enumerate(waiting) if item[0] == self._generation), len(waiting))
+        if stale:
+            self._loop.call_soon_threadsafe(self._listener.records_settled, waiting[:stale], self._fault)
+            waiting = waiting[stale:]
+        if not waiting:
+            return
+        try:
+            cursor = self._open().cursor()
+            written = self._batch.write(cursor, [record for _, record, _ in waiting])
+        except Exception as error:  # noqa: BLE001 - whatever it was, the caller hears of it and the thread goes on
+            self._fault = self._failed(error)
+            self._generation += 1
+            self._loop.call_soon_threadsafe(self._listener.generation_ended, self._generation)
+            self._loop.call_soon_threadsafe(self._listener.records_settled, waiting, self._fault)
+            return
+        self._loop.call_soon_threadsafe(self._listener.records_settled, waiting, None)
+        for session in written.sessions:
+            self._purge.session_deleted(session)
+        for content in written.contents:
+            self._purge.content_dropped(content)
+
+    def _do(self, job: Job[Any]) -> None:
+        try:
+            succeed = job.run(self._open())
+        except Exception as error:  # noqa: BLE001 - the same
+            self._loop.call_soon_threadsafe(job.fail, self._failed(error))
+        else:
+            self._loop.call_soon_threadsafe(succeed)
+
+    def _tidy(self) -> None:
+        """Nothing waits: a step of purging. It tries again later where the disk is at fault."""
+        if time.monotonic() < self._purge_from_s:
+            return
+        try:
+            if not self._purge_loaded:
+                self._purge.load(self._open())
+                self._purge_loaded = True
+            elif self._purge.wait_ms() == 0:
+                self._purge.step(self._open())
+        except apsw.Error as error:
+            self._failed(error)
+            self._purge_from_s = time.monotonic() + _PURGE_PAUSE_S
+
+    def _keep_log_short(self, connection: apsw.Connection) -> None:
+        try:
+            self._log.note(connection)
+            if self._log.ready:
+                self._log.ready = False
+                if not start_over(connection, BUSY_TIMEOUT_MS):
+                    self._log.check()
+        except apsw.Error as error:
+            self._failed(error)
+
+    def _open(self) -> apsw.Connection:
+        if self._connection is None:
+            self._connection = self._connect()
+        return self._connection
+
+    def _failed(self, error: Exception) -> StoreFault:
+        """The fault to answer with. The next transaction gets a fresh connection: this one's state is unknown."""
+        fault = fault_of(error, self._path, self._connection.system_errno if self._connection is not None else 0)
+        self._let_go()
+        return fault
+
+    def _let_go(self) -> None:
+        """Closing rolls back what was not committed."""
+        if self._connection is not None:
+            close(self._connection)
+            self._connection = None
+
+
+def _raw_bytes(record: Record) -> int:
+    size = len(record.args) + len(record.body)
+    for content in record.contents:
+        if isinstance(content.data, bytes):
+            size += len(content.data)
+    return size

@@ -1,0 +1,184 @@
+"""The opening handshake and plain HTTP, with real sockets and a client that writes its own headers."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from websockets.asyncio.client import connect
+from websockets.datastructures import Headers
+from websockets.exceptions import InvalidStatus
+from websockets.http11 import Request
+from websockets.typing import Origin, Subprotocol
+
+from tests.daemon.served import Served, serving
+from tests.daemon.wire import JSON, MSGPACK
+from waybread_daemon.link.gate import Gate, Health, choose_subprotocol
+
+HEALTHY = Health(ready=True, why="")
+
+
+async def fetch(served: Served, path: str, *headers: str, host: str = "127.0.0.1") -> tuple[int, str]:
+    """The status and the body of a plain GET."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+    lines = [f"GET {path} HTTP/1.1", f"Host: {host}", *headers, "", ""]
+    writer.write("\r\n".join(lines).encode())
+    async with asyncio.timeout(10):
+        answer = (await reader.read()).decode()
+    writer.close()
+    head, _, body = answer.partition("\r\n\r\n")
+    return int(head.split(" ", 2)[1]), body
+
+
+def upgrade(*subprotocols: str) -> list[str]:
+    """The headers of an opening handshake."""
+    headers = ["Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13"]
+    headers.append("Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==")
+    return headers + [f"Sec-WebSocket-Protocol: {name}" for name in subprotocols]
+
+
+async def test_of_both_subprotocols_the_daemon_takes_msgpack_whatever_their_order(served: Served) -> None:
+    for offered, chosen in (
+        ([MSGPACK, JSON], MSGPACK),
+        ([JSON, MSGPACK], MSGPACK),
+        ([JSON], JSON),
+        (["waybread.v9.msgpack", JSON], JSON),
+    ):
+        names = [Subprotocol(name) for name in offered]
+        async with connect(served.url, subprotocols=names, proxy=None) as socket:
+            assert socket.subprotocol == chosen
+
+
+async def test_permessage_deflate_is_not_negotiated(served: Served) -> None:
+    async with connect(served.url, subprotocols=[Subprotocol(JSON)], compression="deflate", proxy=None) as socket:
+        assert socket.response is not None
+        assert "Sec-WebSocket-Extensions" not in socket.response.headers
+
+
+async def test_without_a_known_subprotocol_the_answer_is_400_and_names_both(served: Served) -> None:
+    for offered in ([], ["waybread.v2.json"], ["WAYBREAD.V1.JSON"]):
+        status, body = await fetch(served, "/link", *upgrade(*offered))
+        assert status == 400
+        assert MSGPACK in body
+        assert JSON in body
+
+
+async def test_a_plain_get_of_the_link_is_400_even_with_a_subprotocol(served: Served) -> None:
+    status, body = await fetch(served, "/link", f"Sec-WebSocket-Protocol: {JSON}")
+    assert status == 400
+    assert JSON in body
+
+
+async def test_subprotocols_may_stand_in_one_header_or_in_several(served: Served) -> None:
+    for headers in (upgrade("x, " + JSON), upgrade("x", JSON)):
+        reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+        writer.write("\r\n".join(["GET /link HTTP/1.1", "Host: localhost", *headers, "", ""]).encode())
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        assert "101 Switching Protocols" in head
+        assert f"Sec-WebSocket-Protocol: {JSON}" in head
+        writer.close()
+
+
+async def test_another_path_is_404_for_a_handshake_too(served: Served) -> None:
+    for path in ("/links", "/link/", "/LINK", "/link/x", "//link"):
+        assert (await fetch(served, path, *upgrade(JSON)))[0] == 404, path
+        assert (await fetch(served, path))[0] == 404, path
+
+
+async def test_a_query_string_behind_the_path_is_passed_over(served: Served) -> None:
+    async with connect(served.url + "?a=b", subprotocols=[Subprotocol(JSON)], proxy=None) as socket:
+        assert socket.subprotocol == JSON
+
+
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "null", "http://127.0.0.1", "http://[", "file://", "", "http://localhost:1"]
+)
+async def test_a_page_of_another_origin_is_403_and_cannot_link(served: Served, origin: str) -> None:
+    port = served.port
+    status, body = await fetch(served, "/link", *upgrade(JSON), f"Origin: {origin}", host=f"127.0.0.1:{port}")
+    assert status == 403
+    assert "Origin" in body
+    with pytest.raises(InvalidStatus) as refusal:
+        async with connect(served.url, origin=Origin(origin or "x"), subprotocols=[Subprotocol(JSON)], proxy=None):
+            pass
+    assert refusal.value.response.status_code == 403
+
+
+async def test_the_daemons_own_page_and_allowed_origins_may_link(tmp_path: Path) -> None:
+    async with serving(tmp_path, allowed_origins=("https://home.example/", "capacitor://localhost")) as served:
+        for origin in (
+            f"http://127.0.0.1:{served.port}",
+            "https://home.example",
+            "HTTPS://HOME.example",
+            "capacitor://localhost",
+        ):
+            async with connect(
+                served.url, origin=Origin(origin), subprotocols=[Subprotocol(JSON)], proxy=None
+            ) as socket:
+                assert socket.subprotocol == JSON
+
+
+async def test_an_unknown_host_is_403_at_every_path(served: Served) -> None:
+    for host in ("evil.example", "127.0.0.1.evil.example", "localhost.evil", "", "a b", "[", "[::1"):
+        for path in ("/link", "/healthz", "/", "/x"):
+            status, body = await fetch(served, path, *upgrade(JSON), host=host)
+            assert status == 403, (host, path)
+            assert "Host" in body
+
+
+async def test_two_host_headers_are_403(served: Served) -> None:
+    assert (await fetch(served, "/healthz", "Host: localhost"))[0] == 403
+
+
+async def test_loopback_addresses_and_allowed_names_are_known_hosts(tmp_path: Path) -> None:
+    async with serving(tmp_path, allowed_hosts=("Home.Example",)) as served:
+        for host in (
+            "localhost",
+            "LOCALHOST:9",
+            "127.0.0.1:1",
+            "[::1]:8787",
+            "192.168.1.5",
+            "home.example",
+            "HOME.example:1",
+        ):
+            assert await fetch(served, "/healthz", host=host) == (200, "ok\n"), host
+
+
+async def test_health_readiness_and_the_page(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert await fetch(served, "/healthz") == (200, "ok\n")
+    assert await fetch(served, "/readyz") == (200, "ready\n")
+    assert (await fetch(served, "/"))[0] == 200
+    served.desk.live.failing = "the disk is full"
+    assert await fetch(served, "/healthz") == (200, "ok\n")
+    assert await fetch(served, "/readyz") == (503, "not ready: the disk is full\n")
+    served.desk.live.failing = ""
+    monkeypatch.setattr(served.server, "draining", True)
+    assert await fetch(served, "/readyz") == (503, "not ready: the daemon is stopping\n")
+
+
+def test_the_host_it_listens_at_is_known_to_the_gate() -> None:
+    gate = Gate("Server.lan", [], [])
+    answer = gate.answer(Request("/healthz", Headers({"Host": "server.LAN:8787"})), HEALTHY)
+    assert answer is not None
+    assert answer.status_code == 200
+
+
+def test_a_request_without_host_is_403() -> None:
+    answer = Gate("127.0.0.1", [], []).answer(Request("/healthz", Headers()), HEALTHY)
+    assert answer is not None
+    assert answer.status_code == 403
+
+
+def test_every_answer_forbids_caching_and_tells_its_length() -> None:
+    answer = Gate("127.0.0.1", [], []).answer(Request("/healthz", Headers({"Host": "localhost"})), HEALTHY)
+    assert answer is not None
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert answer.headers["Content-Length"] == "3"
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_no_subprotocol_is_chosen_where_none_is_known() -> None:
+    assert choose_subprotocol([]) is None
+    assert choose_subprotocol(["chat"]) is None
+    assert choose_subprotocol([JSON, MSGPACK]) == MSGPACK
