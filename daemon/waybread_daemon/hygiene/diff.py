@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib
 import re
 
 from waybread_daemon.hygiene.lines import BOM
@@ -31,9 +32,8 @@ class _Library:
     """The few calls of libgit2 that make a diff of two buffers."""
 
     def __init__(self) -> None:
-        import pygit2._pygit2  # noqa: PLC0415  # a tenth of a second that only a process with edits pays
-
-        library = ctypes.CDLL(pygit2._pygit2.__file__)
+        # A tenth of a second, which only a process with edits pays.
+        library = ctypes.CDLL(importlib.import_module("pygit2._pygit2").__file__)
         size, pointer, text = ctypes.c_size_t, ctypes.c_void_p, ctypes.c_char_p
         self.init = library.git_libgit2_init
         self.options_init = library.git_diff_options_init

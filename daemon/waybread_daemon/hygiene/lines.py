@@ -15,17 +15,20 @@ _PIECE_BYTES = 256 * 1024
 
 def count_lines(data: bytes) -> int:
     r"""Lines of a text: a final `\n` ends the last line and starts no other; empty text has none."""
-    return data.count(b"\n") + (not data.endswith(b"\n") and data != b"")
+    if len(data) <= _PIECE_BYTES:
+        ends = data.count(b"\n")
+    else:
+        # In pieces, between which other threads get their turn: all of 60 MB takes 40 ms.
+        ends = sum(data.count(b"\n", at, at + _PIECE_BYTES) for at in range(0, len(data), _PIECE_BYTES))
+    return ends + (not data.endswith(b"\n") and data != b"")
 
 
 def count_chars(data: bytes) -> int:
     """Characters of valid UTF-8."""
-    if data.isascii():
-        return len(data)
     if len(data) <= _PIECE_BYTES:
-        return len(data.translate(None, _CONTINUATION))
-    pieces = range(0, len(data), _PIECE_BYTES)
-    return sum(len(data[at : at + _PIECE_BYTES].translate(None, _CONTINUATION)) for at in pieces)
+        return len(data) if data.isascii() else len(data.translate(None, _CONTINUATION))
+    pieces = (data[at : at + _PIECE_BYTES] for at in range(0, len(data), _PIECE_BYTES))
+    return sum(len(piece) if piece.isascii() else len(piece.translate(None, _CONTINUATION)) for piece in pieces)
 
 
 def count_file_lines(content: bytes) -> int:

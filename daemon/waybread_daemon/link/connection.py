@@ -23,6 +23,7 @@ from waybread_daemon.store.contract import LARGE_BYTES, StoreFault, Token
 from waybread_protocol.canonical import canonical_args
 from waybread_protocol.codec import Codec, daemon_codec
 from waybread_protocol.errors import CloseCode, ErrorCode, FrameError, RequestError
+from waybread_protocol.lifting import lift
 from waybread_protocol.limits import HELLO_MAX_BYTES, PROTOCOL, Struct, type_of
 from waybread_protocol.loop import LOOP_JSON, PROMPT
 from waybread_protocol.messages import (
@@ -265,14 +266,16 @@ class Connection:
         self._codec.check_kind(frame)
         size = len(frame)
         try:
-            message = await self._decoded(frame)
+            message, text = await self._decoded(frame)
             if type(message) is Part:
                 whole = self._joiner.join(message)
                 if whole is None:
                     return
                 size = len(whole)
                 del frame
-                message = await self._decoded(whole)
+                message, text = await self._decoded(whole)
+                # It may be 60 MB, and what follows takes its time.
+                del whole
                 if type(message) is Part:
                     raise FrameError(CloseCode.UNDECODABLE, "a part holds a part")
             elif self._joiner.waiting:
@@ -282,17 +285,20 @@ class Connection:
                 raise FrameError(CloseCode.UNDECODABLE, "a message came between the parts of another") from None
             self._refuse(fault.re, fault)
             return
-        await self._accept(message, size)  # type: ignore[arg-type]  # parts are taken above
+        await self._accept(message, size, text)  # type: ignore[arg-type]  # parts are taken above
 
-    async def _decoded(self, data: bytes | str) -> FromClient:
-        return await self._heavily(len(data), functools.partial(self._codec.decode, data))
+    async def _decoded(self, data: bytes | str) -> tuple[FromClient, bytes | None]:
+        """The message, and its text beside it where that is large."""
+        if len(data) < LARGE_BYTES:
+            return self._codec.decode(data), None
+        return await self._heavily(len(data), functools.partial(_decoded_large, self._codec, data))
 
     async def _heavily(self, size: int, work: Callable[[], T]) -> T:
         if size < LARGE_BYTES:
             return work()
         return await asyncio.get_running_loop().run_in_executor(self._house.desk.heavy, work)
 
-    async def _accept(self, request: Request, size: int) -> None:
+    async def _accept(self, request: Request, size: int, text: bytes | None) -> None:
         """Checks the message as a whole, then the role; what is about its session is the desk's."""
         request_id, kind = request.id, type_of(request)
         try:
@@ -317,9 +323,9 @@ class Connection:
         if _may_answer_large(request):
             self._large.add(request_id)
         self._log.debug("request", id=request_id, type=kind, bytes=size)
-        self._act(request, args)
+        self._act(request, args, text)
 
-    def _act(self, request: Request, args: bytes) -> None:
+    def _act(self, request: Request, args: bytes, text: bytes | None) -> None:
         device = self._device
         if device is None:
             raise RuntimeError("a request was accepted before hello")
@@ -335,7 +341,7 @@ class Connection:
             case Sync():
                 self._sync(device, request)
             case _:
-                self._house.desk.submit(device, request, args, self)
+                self._house.desk.submit(device, request, args, self, text=text)
 
     def _sync(self, device: LiveDevice, request: Sync) -> None:
         if request.follow:
@@ -417,6 +423,11 @@ class Connection:
     def push_lagged(self, next_seq: int) -> None:
         """Says that the follow ends."""
         self.outbox.put(self._codec.encode(Lagged(next=next_seq)))
+
+
+def _decoded_large(codec: Codec[FromClient], data: bytes | str) -> tuple[FromClient, bytes | None]:
+    lifted = lift(data) if isinstance(data, bytes) and not codec.text else None
+    return (codec.decode(data), None) if lifted is None else lifted
 
 
 def _try_later() -> FrameError:

@@ -65,12 +65,17 @@ class Desk:
         self._report = report
         self._looking: set[asyncio.Task[None]] = set()
 
-    def submit(self, device: LiveDevice, request: Request, args: bytes, caller: Caller) -> None:
-        """Takes a request that is checked as far as the message goes; `args` are its arguments in canonical form."""
+    def submit(
+        self, device: LiveDevice, request: Request, args: bytes, caller: Caller, *, text: bytes | None = None
+    ) -> None:
+        """Takes a request that is checked as far as the message goes; `args` are its arguments in canonical form.
+
+        `text` is its one large text as UTF-8, where that was lifted out of it.
+        """
         handler = HANDLERS.get(type(request))
         if handler is not None:
             session = self.live.session(device, request.session)  # type: ignore[union-attr]  # all handlers' have one
-            job = Job(self, device, session, request, args, caller)
+            job = Job(self, device, session, request, args, caller, text)
             session.lane.submit(lambda: self._guarded(request.id, caller, lambda: handler(job)))
         elif isinstance(request, Sessions):
             self._start(request.id, caller, lambda: looks.session_list(self.live, device, request, caller))

@@ -50,9 +50,10 @@ async def result(job: Job) -> None:
 
 
 async def _text(job: Job, body: TextBody) -> None:
-    request, size = job.request, len(body.text)
-    state = await job.begin()
-    data = await job.heavily(size, body.text.encode)
+    request = job.request
+    await job.begin()
+    data = await job.utf8(body.text)
+    size = len(data)
     sha256 = await job.heavily(size, lambda: hashlib.sha256(data).digest())
     digest = request_digest("result", request.tool, job.args, request.call, "text", sha256, body.error)
     if await _repeated(job, digest):
@@ -93,7 +94,7 @@ async def _given(job: Job, content: Content) -> _Given:
     if content.data is not UNSET:
         data = content.data
     elif content.text is not UNSET:
-        data = await job.heavily(len(content.text), content.text.encode)
+        data = await job.utf8(content.text)
     elif declared is not None:
         return _Given(declared, _NO_LINES.get(declared), mismatch=False)
     else:

@@ -70,6 +70,7 @@ class Job:
         request: Request,
         args: bytes,
         caller: Caller,
+        text: bytes | None = None,
     ) -> None:
         self.services = services
         self.live = services.live
@@ -78,6 +79,7 @@ class Job:
         self.request: Any = request
         self.args = args
         self.caller = caller
+        self._lifted = text
         self.generation = self.live.generation
 
     # --- Before the decision -----------------------------------------------------------------------------------------
@@ -150,6 +152,12 @@ class Job:
         if size < LARGE_BYTES:
             return work()
         return await asyncio.get_running_loop().run_in_executor(self.services.heavy, work)
+
+    async def utf8(self, text: str) -> bytes:
+        """The UTF-8 of the request's one text, which may have been lifted out of it."""
+        if self._lifted is not None:
+            return self._lifted
+        return await self.heavily(len(text), text.encode)
 
     async def stage(self, sha256: bytes, data: bytes, *, text: bool) -> Staged:
         """Writes large content ahead."""

@@ -176,10 +176,10 @@ def read_row(state: State, read: Read, *, in_request: bool) -> ReadRow:
 
 async def message(job: Job) -> None:
     """A line of the transcript."""
-    request, size = job.request, len(job.request.text)
+    request = job.request
     await job.begin()
-    text = await job.heavily(size, request.text.encode)
-    sha256 = await job.heavily(size, lambda: hashlib.sha256(text).digest())
+    text = await job.utf8(request.text)
+    sha256 = await job.heavily(len(text), lambda: hashlib.sha256(text).digest())
     digest = request_digest("message", request.role, sha256)
     if await _repeated(job, digest):
         return

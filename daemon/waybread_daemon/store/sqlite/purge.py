@@ -52,7 +52,10 @@ class Purge:
         self._contents: deque[tuple[int, int]] = deque()
 
     def load(self, connection: apsw.Connection) -> None:
-        """Finds what an earlier process left: no record is on its way, so nothing has to wait."""
+        """Finds what an earlier process left: no record is on its way, so nothing has to wait.
+
+        For use before anything is staged: what is being staged now looks like what was left.
+        """
         cursor = connection.cursor()
         self._sessions.extend(number for (number,) in run(cursor, "SELECT number FROM session WHERE state = 1"))
         self._contents.extend((0, number) for (number,) in run(cursor, "SELECT id FROM content WHERE state <> 1"))

@@ -47,6 +47,7 @@ class SqliteStore:
         self._sessions = itertools.count(sessions + 1)
         self._contents = itertools.count(contents + 1)
         self._purge = Purge(clock_ms, grace_ms)
+        self._purge.load(self._anchor)
         self._looks = Looks(path, self._connect_reader)
         self._log = LogKeeper(self._connect_writer)
         self._stager = Stager(self._submit, self._contents, self._drop)

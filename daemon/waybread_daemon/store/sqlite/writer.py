@@ -89,7 +89,6 @@ class Writer:
         self._generation = 0
         self._fault: StoreFault | None = None
         self._stopping = False
-        self._purge_loaded = False
         self._purge_from_s = 0.0
         self._connection: apsw.Connection | None = None
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
@@ -105,24 +104,29 @@ class Writer:
 
     def _run(self) -> None:
         try:
-            while True:
-                waiting = self._collect()
-                if waiting:
-                    self._write(waiting)
-                if self._jobs:
-                    self._do(self._jobs.popleft())
-                elif not waiting:
-                    if self._stopping:
-                        break
-                    self._tidy()
-                if self._connection is not None:
-                    self._keep_log_short(self._connection)
+            while self._turn():
+                pass
         except RuntimeError:
             # The loop was closed without `close`: nobody is left to answer to, and what is committed is committed.
             if not self._loop.is_closed():
                 raise
         finally:
             self._let_go()
+
+    def _turn(self) -> bool:
+        """Whatever waits, or a step of purging; whether there is more to come. Between two turns no record is kept."""
+        waiting = self._collect()
+        if waiting:
+            self._write(waiting)
+        if self._jobs:
+            self._do(self._jobs.popleft())
+        elif not waiting:
+            if self._stopping:
+                return False
+            self._tidy()
+        if self._connection is not None:
+            self._keep_log_short(self._connection)
+        return True
 
     def _collect(self) -> list[Waiting]:
         """What waits now, up to a bound. Blocks where nothing waits and there is nothing else to do."""
@@ -148,7 +152,7 @@ class Writer:
     def _wait_s(self) -> float | None:
         if self._jobs or self._stopping:
             return 0
-        wait_ms = self._purge.wait_ms() if self._purge_loaded else 0
+        wait_ms = self._purge.wait_ms()
         if wait_ms is None:
             return None
         return max(min(wait_ms / 1000, _LONGEST_WAIT_S), self._purge_from_s - time.monotonic(), 0)
@@ -189,10 +193,7 @@ class Writer:
         if time.monotonic() < self._purge_from_s:
             return
         try:
-            if not self._purge_loaded:
-                self._purge.load(self._open())
-                self._purge_loaded = True
-            elif self._purge.wait_ms() == 0:
+            if self._purge.wait_ms() == 0:
                 self._purge.step(self._open())
         except apsw.Error as error:
             self._failed(error)

@@ -25,7 +25,8 @@ CREATE TABLE token (
 ) STRICT, WITHOUT ROWID;
 
 -- `session` is the client's id. `state`: 0 there, 1 deleted and not yet purged, 2 deleted and purged. The row of a
--- deleted session stays, so that its id is never taken again. `base_seq`: the newest compaction, 0 where there is none.
+-- deleted session stays, so that its id is never taken again. `base_seq`: the newest compaction, 0 where there is none;
+-- it stays where that one's turn is taken back, so whoever loads from there looks whether it still counts.
 CREATE TABLE session (
     number INTEGER PRIMARY KEY,
     device INTEGER NOT NULL,
