@@ -75,8 +75,9 @@ async def serve(
     await store.start()
     heavy = ThreadPoolExecutor(HEAVY_THREADS, thread_name_prefix="heavy")
     try:
+        desk = Desk(store, heavy, now_ms, _reporter(log))
         server = Server(
-            Desk(store, heavy, now_ms, _reporter(log)),
+            desk,
             Settings(
                 config.host,
                 config.port,
@@ -94,9 +95,11 @@ async def serve(
             raise AddressRefusal(config.host, config.port, fault) from fault
         log.info("listening", host=config.host, port=port)
         announce(f"ws://{_bracketed(config.host)}:{port}{PATH}")
+        noticing = asyncio.create_task(desk.live.notice_recovery())
         await stopping.wait()
         log.info("draining")
         await server.drain()
+        noticing.cancel()
         log.info("stopped")
     finally:
         await store.close()

@@ -137,6 +137,11 @@ class Connection:
             self._end_follow()
             sender.cancel()
 
+    @property
+    def ending(self) -> bool:
+        """Whether it is being closed already."""
+        return self._ended
+
     async def close(self, code: CloseCode, reason: str) -> None:
         """Takes no more requests and ends the link, whether or not the client has a part in it."""
         self._ended = True

@@ -127,6 +127,9 @@ class Server:
                     self._close_soon(connection, CloseCode.TOO_SLOW, "too slow to take what it is sent")
 
     def _close_soon(self, connection: Connection, code: CloseCode, reason: str) -> None:
+        if connection.ending:
+            # Closing may take longer than until the next look.
+            return
         task = asyncio.get_running_loop().create_task(self._close(connection, code, reason))
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)

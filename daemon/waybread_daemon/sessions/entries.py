@@ -15,7 +15,9 @@ from waybread_daemon.store.contract import Reader, Row
 from waybread_protocol.limits import ENTRY_ARGS_BYTES
 from waybread_protocol.messages import Entry
 
-_ROWS_A_LOOK = 256
+_ROWS_FIRST = 8
+_ROWS_MOST = 256
+"""Rows fetched at a time: few at first, because each comes with its text and a few large ones fill a page."""
 
 
 class Entries(NamedTuple):
@@ -44,22 +46,24 @@ def fill(reader: Reader, rows: Iterable[Row], page_bytes: int, most: int) -> Ent
 
 def rows_after(reader: Reader, device: int, after: int, session: int | None) -> Iterator[Row]:
     """All entries after a cursor, fetched some at a time."""
+    wanted = _ROWS_FIRST
     while True:
-        rows = reader.rows(device, after, session, _ROWS_A_LOOK)
+        rows = reader.rows(device, after, session, wanted)
         yield from rows
-        if len(rows) < _ROWS_A_LOOK:
+        if len(rows) < wanted:
             return
-        after = rows[-1].seq
+        after, wanted = rows[-1].seq, min(8 * wanted, _ROWS_MOST)
 
 
 def rows_before(reader: Reader, session: int, before: int) -> Iterator[Row]:
     """A session's entries before a cursor (0: all), the last first, fetched some at a time."""
+    wanted = _ROWS_FIRST
     while True:
-        rows = reader.rows_before(session, before, _ROWS_A_LOOK)
+        rows = reader.rows_before(session, before, wanted)
         yield from rows
-        if len(rows) < _ROWS_A_LOOK:
+        if len(rows) < wanted:
             return
-        before = rows[-1].seq
+        before, wanted = rows[-1].seq, min(8 * wanted, _ROWS_MOST)
 
 
 def _args(row: Row, most_bytes: int) -> tuple[dict[str, Any], int]:

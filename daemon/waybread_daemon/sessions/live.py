@@ -15,6 +15,10 @@ SESSIONS_KEPT = 512
 """Sessions whose state stays in memory when nothing is under way in them."""
 
 
+PROBE_INTERVAL_S = 2
+"""How often the store is tried while it takes no writes."""
+
+
 class StaleError(Exception):
     """A commit failed while a request was worked on: what it saw is no longer so, and it begins again."""
 
@@ -78,7 +82,7 @@ class Live:
         self.store = store
         self.generation = 0
         self.failing = ""
-        """Why the last record could not be stored, empty since one could."""
+        """Why the last record could not be stored, empty since one could, or since the store was found to take writes again."""
         self._devices: dict[int, LiveDevice] = {}
         self._sessions: OrderedDict[tuple[int, str], LiveSession] = OrderedDict()
         self._in_flight = 0
@@ -173,6 +177,20 @@ class Live:
             self.store.delete(record, settled)
         else:
             self.store.append(record, settled)
+
+    async def notice_recovery(self) -> None:
+        """Tries the store where the last record failed, so that `failing` clears although nobody writes: who is told that
+        the daemon is not ready may send it nothing. Runs until it is cancelled.
+        """
+        while True:
+            await asyncio.sleep(PROBE_INTERVAL_S)
+            if not self.failing:
+                continue
+            try:
+                await self.store.probe()
+            except StoreFault:
+                continue
+            self.failing = ""
 
     async def quiet(self) -> None:
         """Waits until nothing is under way: no lane works, no record waits for its commit."""

@@ -94,7 +94,7 @@ class Facts(msgspec.Struct, frozen=True, gc=False, array_like=True, omit_default
 
 
 class Staged(msgspec.Struct, frozen=True):
-    """Large content that was written ahead; it is purged at the next start if no record takes it up."""
+    """Large content that was written ahead; it is purged when its record fails, or at the next start if no record took it up."""
 
     content: int
 
@@ -381,6 +381,10 @@ class Store(Protocol):
 
     def seen(self, token: str, at_ms: int) -> Awaitable[None]:
         """Notes when a token was last used. Not a change of accounts."""
+        ...
+
+    def probe(self) -> Awaitable[None]:
+        """Writes something that nobody reads, durably. Raises `StoreFault` while the store takes no writes."""
         ...
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""An office with the agent session `s` open."""
+"""An office with the agent session `s` open, and its story."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -6,9 +6,15 @@ from pathlib import Path
 import pytest
 
 from tests.daemon.office import Office, an_office
+from tests.daemon.sessions.story import Story
 
 
 @pytest.fixture
 async def office(tmp_path: Path) -> AsyncGenerator[Office, None]:
     async with an_office(tmp_path, "s") as opened:
         yield opened
+
+
+@pytest.fixture
+def story(office: Office) -> Story:
+    return Story(office)

@@ -1,17 +1,16 @@
-"""Turns, carrying, taking back, compaction, transcript and deletion, and what stubs make of them."""
+"""Opening, turns, carrying, taking back, transcript and deletion, and what stubs make of them."""
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 import pytest
 
-from tests.daemon.office import Office, an_office, change, change_of, opening, read, recall, text
+from tests.daemon.office import Office, an_office, opening, read, recall, text
+from tests.daemon.sessions.story import LINES, SHA, Story
 from waybread_protocol.messages import (
     Carry,
     Compact,
-    Compacted,
     Content,
     Delete,
     Done,
@@ -22,7 +21,6 @@ from waybread_protocol.messages import (
     Opened,
     Page,
     ReadList,
-    ReadRow,
     Reads,
     SessionList,
     Sessions,
@@ -31,56 +29,6 @@ from waybread_protocol.messages import (
     TakeBack,
     Turn,
 )
-
-LINES = "".join(f"line {number}\n" for number in range(1, 11))
-OTHER = "other\n"
-SHA = hashlib.sha256(LINES.encode()).hexdigest()
-
-
-class Story:
-    """A session told in short words, with fresh keys."""
-
-    def __init__(self, office: Office, session: str = "s") -> None:
-        self.office = office
-        self.session = session
-        self._keys = 0
-
-    def key(self) -> str:
-        self._keys += 1
-        return f"key {self._keys:04}"
-
-    async def turn(self, name: str) -> Done:
-        return await self.office.ask(Turn(id=1, session=self.session, turn=name), Done)
-
-    async def read(self, name: str = "a", content: str = LINES) -> Inserted:
-        return await self.office.insert(
-            read(self.key(), content, path=name, absolute=f"/x/{name}", session=self.session)
-        )
-
-    async def grep(self, body: str = "hit") -> Inserted:
-        return await self.office.insert(text(self.key(), body, self.session, tool="grep"))
-
-    async def take_back(self, *turns: str) -> Done:
-        return await self.office.ask(TakeBack(id=1, session=self.session, key=self.key(), turns=list(turns)), Done)
-
-    async def compact(self) -> Compacted:
-        return await self.office.ask(Compact(id=1, session=self.session, key=self.key()), Compacted)
-
-    async def carry(self, results: object) -> Done:
-        return await self.office.ask(
-            Carry(id=1, session=self.session, key=self.key(), results=results),  # type: ignore[arg-type]
-            Done,
-        )
-
-    async def stub(self, name: str = "a", content: str = LINES) -> str | None:
-        """What a read made now names, None where it is full."""
-        return (await self.read(name, content)).stub_of
-
-
-@pytest.fixture
-def story(office: Office) -> Story:
-    return Story(office)
-
 
 # --- Opening ---------------------------------------------------------------------------------------------------------
 
@@ -300,140 +248,6 @@ async def test_carry_has_a_number_and_no_entry(story: Story) -> None:
     assert ([entry.seq for entry in page.entries], page.head, page.next) == ([1], 2, 2)
     history = await story.office.ask(History(id=1, session="s"), Page)
     assert [entry.kind for entry in history.entries] == ["opened"]
-
-
-# --- Compaction ------------------------------------------------------------------------------------------------------
-
-
-def table(*rows: str) -> str:
-    head = (
-        "## Files read before this summary\n\nRead a file again for its content; recall shows a result by its id.\n\n"
-        "| Path | Lines | sha | Result |\n|---|---|---|---|\n"
-    )
-    return head + "\n".join(rows)
-
-
-async def test_the_table_names_the_newest_full_read_of_each_file_newest_last(story: Story) -> None:
-    await story.read("a")
-    await story.read("b|c\n", "x\n")
-    await story.read("a", "other\n")
-    await story.read("a", "other\n")
-    await story.read("e", "")
-    await story.office.insert(change("edit", change_of("a", "other\n", "new\n")))
-    await story.office.insert(read("past", LINES, 99, absolute="/x/never shown"))
-    compacted = await story.compact()
-    assert compacted.table == table(
-        r"| b\|c\n | 1-1 of 1 | 73cb3858 | #0002 |",
-        f"| a | 1-1 of 1 | {hashlib.sha256(OTHER.encode()).hexdigest()[:8]} | #0003 |",
-        "| e | empty | e3b0c442 | #0005 |",
-    )
-    assert compacted.reads[1] == ReadRow(
-        path="a",
-        absolute="/x/a",
-        first=1,
-        last=1,
-        lines=1,
-        sha256=hashlib.sha256(OTHER.encode()).hexdigest(),
-        result="#0003",
-        in_request=False,
-        changed=True,
-    )
-    assert (compacted.reads[2].first, compacted.reads[2].last, compacted.reads[2].changed) == (0, 0, False)
-
-
-async def test_the_second_table_covers_only_what_came_after_the_first_and_is_empty_without_reads(
-    story: Story,
-) -> None:
-    await story.read("a")
-    await story.compact()
-    assert (await story.compact()).table == ""
-    await story.read("b")
-    await story.office.restart()
-    assert [row.path for row in (await story.compact()).reads] == ["b"]
-
-
-@pytest.mark.parametrize("restarted", [False, True])
-async def test_a_compaction_that_is_taken_back_no_longer_counts(story: Story, restarted: bool) -> None:
-    await story.read("a")
-    await story.turn("t")
-    await story.read("b")
-    await story.compact()
-    await story.turn("u")
-    await story.read("c")
-    if restarted:
-        await story.office.restart()
-    await story.take_back("t")
-    if restarted:
-        await story.office.restart()
-    # The table stays as it is: only what was inserted since may be named.
-    assert [await story.stub(name) for name in "ca"] == ["#0003", None]
-    if restarted:
-        await story.office.restart()
-    compacted = await story.compact()
-    assert [(row.path, row.result) for row in compacted.reads] == [("c", "#0003"), ("a", "#0005")]
-
-
-@pytest.mark.parametrize("restarted", [False, True])
-async def test_all_after_a_compaction_that_was_taken_back_goes_back_to_the_one_before(
-    story: Story, restarted: bool
-) -> None:
-    await story.read("a")
-    await story.compact()
-    await story.read("b")
-    await story.turn("t")
-    await story.compact()
-    await story.read("c")
-    await story.take_back("t")
-    if restarted:
-        await story.office.restart()
-    await story.carry("all")
-    if restarted:
-        await story.office.restart()
-    assert [await story.stub(name) for name in "bac"] == ["#0002", None, None]
-
-
-@pytest.mark.parametrize("restarted", [False, True])
-async def test_the_covered_reads_after_two_compactions_of_one_turn_that_is_taken_back(
-    story: Story, restarted: bool
-) -> None:
-    await story.read("a")
-    await story.turn("t")
-    await story.compact()
-    await story.turn("u")
-    await story.read("b")
-    await story.compact()
-    await story.read("c")
-    if restarted:
-        await story.office.restart()
-    await story.take_back("u")
-    if restarted:
-        await story.office.restart()
-    assert [row.path for row in (await story.compact()).reads] == []
-    await story.take_back("t")
-    if restarted:
-        await story.office.restart()
-    reads = await story.office.ask(Reads(id=1, session="s"), ReadList)
-    assert [row.path for row in reads.reads] == ["a"]
-
-
-async def test_reads_tells_what_is_in_the_request_and_what_changed_since(story: Story) -> None:
-    await story.turn("t")
-    await story.read("gone")
-    await story.turn("u")
-    await story.read("a")
-    await story.compact()
-    await story.read("b")
-    await story.office.insert(change("1", change_of("a", LINES, "x")))
-    await story.office.restart()
-    await story.take_back("t")
-    reads = (await story.office.ask(Reads(id=1, session="s"), ReadList)).reads
-    assert [(row.path, row.result, row.in_request, row.changed) for row in reads] == [
-        ("a", "#0002", False, True),
-        ("b", "#0003", True, False),
-    ]
-    await story.carry(["2"])
-    reads = (await story.office.ask(Reads(id=1, session="s"), ReadList)).reads
-    assert [row.in_request for row in reads] == [True, False]
 
 
 # --- Transcript and deletion -----------------------------------------------------------------------------------------

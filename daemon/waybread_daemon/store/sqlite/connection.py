@@ -8,6 +8,7 @@ from pathlib import Path
 import apsw
 
 from waybread_daemon.store.contract import StoreRefusal
+from waybread_daemon.store.sqlite.faults import refusal_of
 from waybread_daemon.store.sqlite.place import make_place
 from waybread_daemon.store.sqlite.schema import migrate, migrations
 from waybread_daemon.store.sqlite.statements import run, value
@@ -33,10 +34,8 @@ def prepare(path: Path, vfs: str | None) -> None:
             migrate(connection, path, migrations())
         finally:
             close(connection)
-    except apsw.NotADBError as error:
-        raise StoreRefusal(f"{path} is no database, so no store of Waybread: name another file.") from error
     except apsw.Error as error:
-        raise StoreRefusal(f"The store at {path} cannot be opened ({type(error).__name__}: {error}).") from error
+        raise refusal_of(error, path) from error
 
 
 def connect_writer(path: Path, vfs: str | None) -> apsw.Connection:

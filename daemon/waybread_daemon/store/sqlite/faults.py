@@ -7,7 +7,7 @@ from pathlib import Path
 
 import apsw
 
-from waybread_daemon.store.contract import StoreFault
+from waybread_daemon.store.contract import StoreFault, StoreRefusal
 from waybread_protocol.errors import ErrorCode
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -36,6 +36,21 @@ def fault_of(error: Exception, path: Path, system_errno: int = 0) -> StoreFault:
         )
     fault.__cause__ = error
     return fault
+
+
+def refusal_of(error: apsw.Error, path: Path) -> StoreRefusal:
+    """Why the store cannot be opened, for an error that came up while it was."""
+    if isinstance(error, apsw.NotADBError):
+        refusal = StoreRefusal(f"{path} is no database, so no store of Waybread: name another file.")
+    elif isinstance(error, apsw.FullError):
+        refusal = StoreRefusal(f"The disk or quota that holds {path} is full: free some space there and start again.")
+    else:
+        refusal = StoreRefusal(
+            f"The store at {path} cannot be opened ({type(error).__name__}: {error}): "
+            "start again, and look at the disk if that does not help."
+        )
+    refusal.__cause__ = error
+    return refusal
 
 
 def sequence_fault(device: int, seq: int, expected: int) -> StoreFault:

@@ -14,11 +14,12 @@ from typing import TypeVar
 
 import apsw
 
-from waybread_daemon.store.contract import Device, Done, Reader, Record, Staged, StoreFault, StoreRefusal
+from waybread_daemon.store.contract import Device, Done, Reader, Record, Staged, StoreFault
 from waybread_daemon.store.sqlite import accounts
 from waybread_daemon.store.sqlite.batch import BatchWriter
 from waybread_daemon.store.sqlite.checkpoints import LogKeeper
 from waybread_daemon.store.sqlite.connection import close, connect_reader, connect_writer, prepare
+from waybread_daemon.store.sqlite.faults import refusal_of
 from waybread_daemon.store.sqlite.jobs import Job
 from waybread_daemon.store.sqlite.looks import Looks
 from waybread_daemon.store.sqlite.packing import Packer
@@ -43,11 +44,15 @@ class SqliteStore:
         # Open as long as the store is: when SQLite's last connection ends, the next one reads the log anew, and would
         # take a transaction whose sync failed for a good one.
         self._anchor = connect_reader(path, vfs)
-        self.epoch, sessions, contents = _beginnings(self._anchor, path)
+        self._purge = Purge(clock_ms, grace_ms)
+        try:
+            self.epoch, sessions, contents = _beginnings(self._anchor)
+            self._purge.load(self._anchor)
+        except apsw.Error:
+            close(self._anchor)
+            raise
         self._sessions = itertools.count(sessions + 1)
         self._contents = itertools.count(contents + 1)
-        self._purge = Purge(clock_ms, grace_ms)
-        self._purge.load(self._anchor)
         self._looks = Looks(path, self._connect_reader)
         self._log = LogKeeper(self._connect_writer)
         self._stager = Stager(self._submit, self._contents, self._drop)
@@ -70,8 +75,10 @@ class SqliteStore:
         try:
             prepare(path, vfs)
             return cls(path, vfs, clock_ms, grace_ms, lock)
-        except BaseException:
+        except BaseException as error:
             os.close(lock)
+            if isinstance(error, apsw.Error):
+                raise refusal_of(error, path) from error
             raise
 
     async def start(self) -> None:
@@ -131,6 +138,9 @@ class SqliteStore:
     def seen(self, token: str, at_ms: int) -> Awaitable[None]:
         return self._seen.note(token, at_ms)
 
+    def probe(self) -> Awaitable[None]:
+        return self._submit(_probe)
+
     def records_settled(self, waiting: list[Waiting], fault: StoreFault | None) -> None:
         """Called by the writer: these are durable, or have failed."""
         for _, _, done in waiting:
@@ -173,18 +183,22 @@ class SqliteStore:
         return connect_reader(self._path, self._vfs)
 
 
-def _beginnings(connection: apsw.Connection, path: Path) -> tuple[str, int, int]:
+def _beginnings(connection: apsw.Connection) -> tuple[str, int, int]:
     """The store's epoch, and the last numbers of a session and a content that were given."""
-    try:
-        ((epoch, sessions, contents),) = run(
-            connection.cursor(),
-            "SELECT (SELECT value FROM meta WHERE name = 'epoch'), "
-            "coalesce((SELECT max(number) FROM session), 0), coalesce((SELECT max(id) FROM content), 0)",
-        )
-    except apsw.Error as error:
-        close(connection)
-        raise StoreRefusal(f"The store at {path} cannot be read ({type(error).__name__}: {error}).") from error
+    ((epoch, sessions, contents),) = run(
+        connection.cursor(),
+        "SELECT (SELECT value FROM meta WHERE name = 'epoch'), "
+        "coalesce((SELECT max(number) FROM session), 0), coalesce((SELECT max(id) FROM content), 0)",
+    )
     return str(epoch), int(sessions), int(contents)
+
+
+def _probe(cursor: apsw.Cursor) -> None:
+    # A value that is the same as before would not be written.
+    run(
+        cursor,
+        "INSERT INTO meta (name, value) VALUES ('probes', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1",
+    )
 
 
 def _heard(future: asyncio.Future[None]) -> None:

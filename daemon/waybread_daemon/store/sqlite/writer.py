@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 import apsw
 
-from waybread_daemon.store.contract import Done, Record, StoreFault
+from waybread_daemon.store.contract import Done, Record, Staged, StoreFault
 from waybread_daemon.store.sqlite.batch import BatchWriter
 from waybread_daemon.store.sqlite.checkpoints import LogKeeper, start_over
 from waybread_daemon.store.sqlite.connection import BUSY_TIMEOUT_MS, close
@@ -161,7 +161,7 @@ class Writer:
         """Records of an ended generation stand before all others: they were appended first."""
         stale = next((at for at, item in enumerate(waiting) if item[0] == self._generation), len(waiting))
         if stale:
-            self._loop.call_soon_threadsafe(self._listener.records_settled, waiting[:stale], self._fault)
+            self._give_up(waiting[:stale])
             waiting = waiting[stale:]
         if not waiting:
             return
@@ -172,13 +172,21 @@ class Writer:
             self._fault = self._failed(error)
             self._generation += 1
             self._loop.call_soon_threadsafe(self._listener.generation_ended, self._generation)
-            self._loop.call_soon_threadsafe(self._listener.records_settled, waiting, self._fault)
+            self._give_up(waiting)
             return
         self._loop.call_soon_threadsafe(self._listener.records_settled, waiting, None)
         for session in written.sessions:
             self._purge.session_deleted(session)
         for content in written.contents:
             self._purge.content_dropped(content)
+
+    def _give_up(self, waiting: list[Waiting]) -> None:
+        """These have failed: nobody takes up the contents that were written ahead for them."""
+        self._loop.call_soon_threadsafe(self._listener.records_settled, waiting, self._fault)
+        for _, record, _ in waiting:
+            for data in (record.own, *(content.data for content in record.contents)):
+                if isinstance(data, Staged):
+                    self._purge.content_dropped(data.content)
 
     def _do(self, job: Job[Any]) -> None:
         try:

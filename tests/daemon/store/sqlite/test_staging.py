@@ -52,6 +52,19 @@ async def test_what_was_staged_before_it_was_cancelled_is_dropped(tmp_path: Path
     await store.close()
 
 
+async def test_what_is_staged_first_thing_after_the_start_is_no_leftover(tmp_path: Path) -> None:
+    place = SqlitePlace(tmp_path)
+    for n in range(3):
+        store = await place.open()
+        staged = await store.stage(1, b"", DATA[:1_000_000], text=True)
+        await asyncio.sleep(0.1)
+        log = Log(store, seq=n * 2)
+        record = log.next_result(await log.session(f"s{n}"))
+        record.own = staged
+        await log.append(record)
+        await store.close()
+
+
 async def test_several_are_staged_at_once(tmp_path: Path) -> None:
     place = SqlitePlace(tmp_path)
     store = await place.open()

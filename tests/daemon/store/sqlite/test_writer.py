@@ -54,8 +54,9 @@ async def test_a_fault_of_the_programs_own_ends_no_thread(tmp_path: Path) -> Non
 
 def test_a_loop_that_was_closed_without_the_store_ends_the_thread_without_a_word(tmp_path: Path) -> None:
     store = SqliteStore.open(tmp_path / "store.sqlite", clock_ms=now_ms)
+    before = threading.enumerate()
     asyncio.run(store.start())
-    (writer,) = (thread for thread in threading.enumerate() if thread.name == "store-writer")
+    (writer,) = (thread for thread in threading.enumerate() if thread.name == "store-writer" and thread not in before)
     store.append(opening(1, store.new_session()), lambda _: None)
     writer.join(10)
     assert not writer.is_alive()

@@ -1,4 +1,5 @@
--- One value a name: `epoch` (changes when the store is restored from a backup) and `accounts_version`.
+-- One value a name: `epoch` (changes when the store is restored from a backup), `accounts_version`, and `probes` (what is
+-- written to learn whether the disk takes writes again; not there before the first one).
 CREATE TABLE meta (
     name TEXT PRIMARY KEY,
     value ANY NOT NULL
