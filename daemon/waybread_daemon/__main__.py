@@ -76,6 +76,8 @@ def _drop_output() -> None:
 
 def _carry_out(words: list[str]) -> int:
     first = words[0] if words else ""
+    if first == "help" and len(words) > 1:
+        return _carry_out([*words[1:], "--help"])
     if first in ("-h", "--help", "help"):
         sys.stdout.write(HELP)
         return 0

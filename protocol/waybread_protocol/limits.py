@@ -26,6 +26,10 @@ ENTRY_ARGS_BYTES = 16 * 1024
 ARGS_MAX_BYTES = 1024 * 1024
 ARGS_MAX_DEPTH = 64
 LIMIT_MAX = 1000
+REQUEST_MAX_BYTES = 1024 * 1024
+"""Of any request but `result` and `message`, which carry text."""
+CHANGES_MAX = 10_000
+"""Changes of one `result`."""
 
 Integer = Annotated[int, Meta(ge=-INTEGER_MAX, le=INTEGER_MAX)]
 Count = Annotated[int, Meta(ge=0, le=INTEGER_MAX)]

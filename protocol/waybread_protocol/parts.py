@@ -62,9 +62,6 @@ class Joiner:
             raise FrameError(CloseCode.UNDECODABLE, f"part {part.index} came where part {self._next_index} had to come")
         if len(self._joined) + len(part.data) > self.max_message:
             raise FrameError(CloseCode.TOO_LARGE, f"the joined message is over the limit of {self.max_message} bytes")
-        if not part.data and not part.last:
-            # Empty parts would let a message of no size grow for ever.
-            raise FrameError(CloseCode.UNDECODABLE, f"part {part.index} is empty and not the last one")
         self._joined += part.data
         if not part.last:
             self._next_index += 1

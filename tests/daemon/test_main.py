@@ -36,6 +36,11 @@ def test_other_ways_to_ask_for_help(word: str, capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().out == HELP
 
 
+def test_help_and_a_command_is_the_commands_help() -> None:
+    assert waybread("help", "serve") == waybread("serve", "--help")
+    assert waybread("help", "xyzzy").status == 2
+
+
 def test_the_version_is_the_projects() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["version"] == VERSION

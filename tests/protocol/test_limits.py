@@ -23,6 +23,8 @@ def test_the_numbers_are_those_of_version_1() -> None:
         "ARGS_MAX_BYTES": 1_048_576,
         "ARGS_MAX_DEPTH": 64,
         "LIMIT_MAX": 1_000,
+        "REQUEST_MAX_BYTES": 1_048_576,
+        "CHANGES_MAX": 10_000,
     }
 
 

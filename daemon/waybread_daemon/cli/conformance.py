@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import socket
 from collections.abc import Mapping
@@ -26,7 +27,7 @@ def main(words: list[str], environment: Mapping[str, str]) -> int:  # noqa: ARG0
         "waybread conformance --url ws://127.0.0.1:8787/link --token TOKEN",
         "waybread conformance --exec 'node my-implementation.js'",
     )
-    parser.add_argument("--url", help="a running daemon")
+    parser.add_argument("--url", type=_daemon_url, help="a running daemon")
     parser.add_argument("--token", help="a token of the role `device` there (`waybread device add NAME` makes one)")
     for role in _ROLES:
         whose = "of another device" if role == "other" else f"of the role `{role}`"
@@ -34,16 +35,18 @@ def main(words: list[str], environment: Mapping[str, str]) -> int:  # noqa: ARG0
     parser.add_argument("--exec", metavar="COMMAND", dest="exec_command", help="a program that speaks JSON lines")
     parser.add_argument("--only", metavar="TEXT", default="", help="only the cases whose name holds this")
     options = parser.parse_args(words)
-    if (options.url is None) != (options.token is None):
+    if (options.url is None) != (not options.token):
         parser.error("--url and --token go together: `waybread device add NAME` makes a token")
     if options.url is not None and options.exec_command is not None:
         parser.error("name one target: --url or --exec")
+    tokens = {role: token for role in _ROLES if (token := getattr(options, f"{role}_token"))}
+    if tokens and options.url is None:
+        parser.error(f"--{next(iter(tokens))}-token is for a running daemon: name it with --url and --token")
     if options.url is not None:
         _reach(options.url)
 
     from waybread_conformance.run import run
 
-    tokens = {role: token for role in _ROLES if (token := getattr(options, f"{role}_token"))}
     in_process = options.url is None and options.exec_command is None
     return run(
         url=options.url,
@@ -53,6 +56,17 @@ def main(words: list[str], environment: Mapping[str, str]) -> int:  # noqa: ARG0
         package=importlib.import_module(_PACKAGE).PackageTarget() if in_process else None,
         only=options.only,
     )
+
+
+def _daemon_url(text: str) -> str:
+    try:
+        parts = urlsplit(text)
+        right = parts.scheme in ("ws", "wss") and parts.hostname and parts.port != 0
+    except ValueError:
+        right = False
+    if not right:
+        raise argparse.ArgumentTypeError(f"{text!r} is no daemon's URL: give one like ws://127.0.0.1:8787/link")
+    return text
 
 
 def _reach(url: str) -> None:

@@ -26,7 +26,7 @@ HEAD = ["DEVICE", "NAME", "TOKEN", "ROLE", "MADE", "LAST SEEN", "REVOKED"]
 
 def main(words: list[str], environment: Mapping[str, str]) -> int:
     """Carries out `device add`, `list`, `rename` or `revoke`."""
-    options = _parser().parse_args(words)
+    options = _options(words)
     folder = made_folder if options.action == "add" else data_folder
     path = folder(options.data, environment) / STORE_NAME
     screen = Screen(sys.stdout)
@@ -42,7 +42,7 @@ def main(words: list[str], environment: Mapping[str, str]) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def _options(words: list[str]) -> argparse.Namespace:
     parser = parser_for(
         "device",
         "Makes, lists, renames and revokes devices and their tokens. Each works while the daemon runs.",
@@ -68,7 +68,13 @@ def _parser() -> argparse.ArgumentParser:
         "waybread device add phone",
         "waybread device add --device 1f0c9a5e77d1b2c3 --role viewer",
     )
-    add.add_argument("name", metavar="NAME", nargs="?", help="what people call it; a device that exists keeps its name")
+    add.add_argument(
+        "name",
+        metavar="NAME",
+        nargs="?",
+        type=_good_name,
+        help="what people call it; a device that exists keeps its name",
+    )
     add.add_argument(
         "--role",
         choices=get_args(Role),
@@ -79,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     listing = action("list", "Lists devices and their tokens, by their public ids.", "waybread device list --json")
     rename = action("rename", "Gives a device another name.", "waybread device rename 1f0c9a5e77d1b2c3 'old phone'")
     rename.add_argument("device", metavar="DEVICE", help="the device's id")
-    rename.add_argument("name", metavar="NAME", help="its new name")
+    rename.add_argument("name", metavar="NAME", type=_good_name, help="its new name")
     revoke = action(
         "revoke",
         "Revokes a token, or all tokens of a device. Live links of it are closed at once; what is stored stays.",
@@ -89,12 +95,15 @@ def _parser() -> argparse.ArgumentParser:
     for subparser in (add, listing, rename, revoke):
         take_data(subparser)
         take_json(subparser)
-    return parser
+    options = parser.parse_args(words)
+    if options.action == "add" and options.name is None and options.device is None:
+        add.error("a new device needs a NAME; a further token of one needs --device ID")
+    return options
 
 
 def _add(path: Path, screen: Screen, options: argparse.Namespace) -> None:
     if options.device is None:
-        device, token = add_device(path, _good_name(options.name), options.role)
+        device, token = add_device(path, options.name, options.role)
     else:
         with open_reader(path) as reader:
             device = find_device(reader, options.device)
@@ -172,7 +181,7 @@ def _as_rows(device: Device, tokens: list[Token]) -> list[list[str]]:
 
 
 def _rename(path: Path, screen: Screen, options: argparse.Namespace) -> None:
-    name = _good_name(options.name)
+    name: str = options.name
     with open_reader(path) as reader:
         device = find_device(reader, options.device)
     with open_accounts(path) as accounts:
@@ -211,9 +220,9 @@ def _tokens_of(reader: Reader, named: str) -> list[Token]:
     return [token for token in tokens if token.device.number == device.number]
 
 
-def _good_name(name: str | None) -> str:
+def _good_name(name: str) -> str:
     if not name or len(name) > NAME_CHARS or not name.isprintable():
-        raise CommandFault(
+        raise argparse.ArgumentTypeError(
             f"a device's name has 1 to {NAME_CHARS} characters, none of them a control character: name it like 'phone'"
         )
     return name

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from waybread_daemon.cli.faults import CommandFault
@@ -23,7 +24,9 @@ def parser_for(command: str, purpose: str, *examples: str) -> argparse.ArgumentP
 
 def take_data(parser: argparse.ArgumentParser) -> None:
     """`--data`."""
-    parser.add_argument("--data", metavar="DIR", help="the data folder (else WAYBREAD_DATA, else the platform's own)")
+    parser.add_argument(
+        "--data", metavar="DIR", type=filled, help="the data folder (else WAYBREAD_DATA, else the platform's own)"
+    )
 
 
 def take_json(parser: argparse.ArgumentParser) -> None:
@@ -34,6 +37,36 @@ def take_json(parser: argparse.ArgumentParser) -> None:
 def take_device(parser: argparse.ArgumentParser) -> None:
     """`--device`, where a session's id alone may not be enough."""
     parser.add_argument("--device", metavar="ID", help="the device (`waybread device list` shows the ids)")
+
+
+def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
+    """The type of an argument that is a whole number from `least` to `most`: any other is wrong usage."""
+    span = f"from {least} up" if most is None else f"from {least} to {most}"
+
+    def number(text: str) -> int:
+        # `int` alone takes `1_0` and the digits of other scripts, too.
+        value = int(text) if re.fullmatch(r"[0-9]{1,18}", text) else None
+        if value is None or value < least or (most is not None and value > most):
+            raise argparse.ArgumentTypeError(f"{text!r:.40} is no whole number {span}")
+        return value
+
+    return number
+
+
+def filled(text: str) -> str:
+    """The type of an argument that may not be empty: a shell leaves nothing of a variable that is not set."""
+    if not text:
+        raise argparse.ArgumentTypeError("it is empty: give a value, or leave the flag out")
+    return text
+
+
+def stored_text(text: str) -> str:
+    """The type of an argument that is looked up in the store, where all text is UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as fault:
+        raise argparse.ArgumentTypeError(f"{text!r:.40} is not UTF-8") from fault
+    return text
 
 
 def data_folder(given: str | None, environment: Mapping[str, str]) -> Path:

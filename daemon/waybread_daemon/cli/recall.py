@@ -8,7 +8,15 @@ from typing import NamedTuple
 
 from waybread_daemon.cli.faults import CommandFault
 from waybread_daemon.cli.looks import find_session
-from waybread_daemon.cli.options import data_folder, parser_for, take_data, take_device, take_json
+from waybread_daemon.cli.options import (
+    data_folder,
+    parser_for,
+    stored_text,
+    take_data,
+    take_device,
+    take_json,
+    whole_number,
+)
 from waybread_daemon.cli.screen import Screen
 from waybread_daemon.config import STORE_NAME
 from waybread_daemon.hygiene.ids import result_id, result_number
@@ -40,10 +48,18 @@ def main(words: list[str], environment: Mapping[str, str]) -> int:
         "waybread recall my-session 0020",
         "waybread recall my-session '#0020' --offset 2001 --limit 500",
     )
-    parser.add_argument("session", metavar="SESSION", help="the session's id (`waybread sessions` lists them)")
+    parser.add_argument(
+        "session", metavar="SESSION", type=stored_text, help="the session's id (`waybread sessions` lists them)"
+    )
     parser.add_argument("result", metavar="ID", help="the result's id, with or without its #")
-    parser.add_argument("--offset", metavar="N", type=int, default=1, help="the first line to show (1)")
-    parser.add_argument("--limit", metavar="N", type=int, default=_MOST_LINES, help=f"how many lines ({_MOST_LINES})")
+    parser.add_argument("--offset", metavar="N", type=whole_number(1), default=1, help="the first line to show (1)")
+    parser.add_argument(
+        "--limit",
+        metavar="N",
+        type=whole_number(1, _MOST_LINES),
+        default=_MOST_LINES,
+        help=f"how many lines ({_MOST_LINES}, which is the most)",
+    )
     take_device(parser)
     take_data(parser)
     take_json(parser)

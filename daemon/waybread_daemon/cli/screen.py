@@ -1,7 +1,8 @@
 r"""Standard output: exact bytes where it is a pipe or a file, harmless text where it is a terminal.
 
 Stored text is what tools printed: escape sequences in it could recolour a terminal, move its cursor, or worse. On a
-terminal every control character but newline and tab therefore stands as an escape (`\x1b`).
+terminal every control character but newline and tab therefore stands as an escape (`\x1b`), and so do the characters
+that break a line or turn its direction unseen (`\u202e`).
 """
 
 from __future__ import annotations
@@ -12,13 +13,17 @@ from typing import Any, TextIO
 import msgspec
 
 _CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]
-_IN_TEXT = {code: f"\\x{code:02x}" for code in _CONTROLS if chr(code) not in "\n\t"} | {0x0D: "\\r"}
+_LINE_BREAKS = [0x2028, 0x2029]
+_DIRECTIONS = [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+"""All that has Unicode's property Bidi_Control: text could be shown in another order than it has."""
+_UNSEEN = {code: f"\\u{code:04x}" for code in _LINE_BREAKS + _DIRECTIONS}
+_IN_TEXT = {code: f"\\x{code:02x}" for code in _CONTROLS if chr(code) not in "\n\t"} | {0x0D: "\\r"} | _UNSEEN
 # JSON escapes the others by itself, and knows this form of escape only.
-_IN_JSON = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
+_IN_JSON = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)} | _UNSEEN
 
 
 def harmless(text: str) -> str:
-    """`text` with its control characters, newline and tab aside, as escapes."""
+    """`text` with escapes for control characters (not newline and tab), and for unseen breaks and turns of a line."""
     return text if text.isprintable() else text.translate(_IN_TEXT)
 
 
@@ -52,8 +57,10 @@ class Screen:
 
     def table(self, rows: list[list[str]]) -> None:
         """Prints rows of cells, the columns one under the other; the last column is as wide as it likes."""
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        for row in rows:
+        # Escapes first: they are wider than what they stand for.
+        shown = [[harmless(cell) for cell in row] for row in rows] if self.is_terminal else rows
+        widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+        for row in shown:
             self.line("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
     def raw(self, sequence: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import get_args
 
 from waybread_daemon import VERSION
-from waybread_daemon.cli.options import made_folder, parser_for, take_data
+from waybread_daemon.cli.options import filled, made_folder, parser_for, take_data, whole_number
 from waybread_daemon.config import LogLevel, load_config
 
 
@@ -23,8 +23,8 @@ def main(words: list[str], environment: Mapping[str, str]) -> int:
         "waybread serve --data /srv/waybread --log-level debug",
     )
     take_data(parser)
-    parser.add_argument("--host", help="the address to listen on (127.0.0.1)")
-    parser.add_argument("--port", type=int, help="the port to listen on (8787; 0 takes a free one)")
+    parser.add_argument("--host", type=filled, help="the address to listen on (127.0.0.1)")
+    parser.add_argument("--port", type=whole_number(0, 65535), help="the port to listen on (8787; 0 takes a free one)")
     parser.add_argument(
         "--allow-plaintext",
         action="store_true",

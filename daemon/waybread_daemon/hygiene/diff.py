@@ -104,11 +104,16 @@ def _without_bom(data: bytes, before: bytes, after: bytes) -> bytes:
         return data
     old_start, new_start = (int(start) for start in starts.groups())
     lines = data.split(b"\n")
-    for prefixes, starts_file in (
-        (b" -", old_start == 1 and before.startswith(BOM)),
-        (b" +", new_start == 1 and after.startswith(BOM)),
-    ):
-        if starts_file:
-            at = next(index for index, line in enumerate(lines[1:], 1) if line[:1] in (prefixes[:1], prefixes[1:]))
-            lines[at] = lines[at][:1] + lines[at][1:].removeprefix(BOM)
+    first_lines: set[int] = set()
+    if old_start == 1 and before.startswith(BOM):
+        first_lines.add(_first(lines, b" -"))
+    if new_start == 1 and after.startswith(BOM):
+        first_lines.add(_first(lines, b" +"))
+    # One line may be the first of both sides: it loses one mark, not two.
+    for at in first_lines:
+        lines[at] = lines[at][:1] + lines[at][1:].removeprefix(BOM)
     return b"\n".join(lines)
+
+
+def _first(lines: list[bytes], prefixes: bytes) -> int:
+    return next(index for index, line in enumerate(lines[1:], 1) if line[:1] and line[:1] in prefixes)

@@ -16,9 +16,9 @@ from waybread_daemon.link.accounts import token_id, valid_token
 from waybread_daemon.link.followers import Follow
 from waybread_daemon.link.outbox import Outbox
 from waybread_daemon.sessions.desk import Desk
+from waybread_daemon.sessions.fitting import smaller, smaller_entry
 from waybread_daemon.sessions.job import error_answer
 from waybread_daemon.sessions.live import LiveDevice
-from waybread_daemon.sessions.looks import halved
 from waybread_daemon.store.contract import LARGE_BYTES, StoreFault, Token
 from waybread_protocol.canonical import canonical_args
 from waybread_protocol.codec import Codec, daemon_codec
@@ -50,6 +50,7 @@ from waybread_protocol.messages import (
     Welcome,
 )
 from waybread_protocol.parts import Joiner
+from waybread_protocol.weight import check_weight
 
 OPEN_MOST = 1024
 """Requests of one link that may wait for their answers; the next one is read when one of them is answered."""
@@ -355,9 +356,10 @@ class Connection:
         asked = self._follow_asked
 
         def made(page: Page, session: int | None) -> None:
-            whole = self._send(page) is page
+            sent = self._send(page)
+            whole = isinstance(sent, Page) and not sent.more
             # Another follow, or its end, may have been asked for while the page was made: the last word counts.
-            if request.follow and asked == self._follow_asked and whole and not page.more and not self._closed:
+            if request.follow and asked == self._follow_asked and whole and not self._closed:
                 self._follow = Follow(self._house.desk.live, device, self, session, page.head)
 
         self._house.desk.sync(device, request, self, made)
@@ -391,8 +393,8 @@ class Connection:
         self._open_bytes -= size
         self._large.discard(answer.re)
         data = self._codec.encode(answer)
-        while len(data) > self._max_message and (smaller := halved(answer)) is not None:
-            answer, data = smaller, self._codec.encode(smaller)
+        while len(data) > self._max_message and (less := smaller(answer)) is not None:
+            answer, data = less, self._codec.encode(less)
         if len(data) > self._max_message:
             fault = RequestError(
                 ErrorCode.TOO_LARGE,
@@ -415,11 +417,14 @@ class Connection:
         return self.outbox.waiting_bytes > FOLLOW_BYTES_MOST
 
     def push(self, entry: Entry) -> None:
-        """Sends an entry to the follower. One that the client cannot take ends the follow: `sync` says why."""
+        """Sends an entry to the follower, as much of it as the client takes."""
         if self._follow is None:
             return
         data = self._codec.encode(Pushed(entry=entry))
+        while len(data) > self._max_message and (less := smaller_entry(entry)) is not None:
+            entry, data = less, self._codec.encode(Pushed(entry=less))
         if len(data) > self._max_message:
+            # Not even its names fit: `sync` says so.
             self._end_follow()
             self.push_lagged(entry.seq - 1)
             return
@@ -431,6 +436,7 @@ class Connection:
 
 
 def _decoded_large(codec: Codec[FromClient], data: bytes | str) -> tuple[FromClient, bytes | None]:
+    check_weight(data, text=codec.text)
     lifted = lift(data) if isinstance(data, bytes) and not codec.text else None
     return (codec.decode(data), None) if lifted is None else lifted
 

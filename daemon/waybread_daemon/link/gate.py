@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import http
 import ipaddress
+import re
 import socket
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
@@ -15,6 +16,10 @@ from websockets.http11 import Request, Response
 from waybread_protocol.limits import PATH, SUBPROTOCOL_JSON, SUBPROTOCOL_MSGPACK
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_HOST = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]+)\]|(?P<name>[0-9A-Za-z._-]+))(?::(?P<port>[0-9]{1,5}))?")
+"""What a `Host` may be at all: a name or an address, and a port. Lenient parsers would find a known name in more."""
+_MOST_PORT = 65535
+_METHODS = ("GET", "HEAD")
 
 
 class Health(NamedTuple):
@@ -39,15 +44,27 @@ class Gate:
 
     def answer(self, request: Request, health: Health) -> Response | None:
         """The answer to a request, None where it is a handshake that may go on."""
+        answer = self._answer(request, health)
+        if answer is not None and _method(request) == "HEAD":
+            # The headers are those of a GET, the length among them.
+            return dataclasses.replace(answer, body=b"")
+        return answer
+
+    def _answer(self, request: Request, health: Health) -> Response | None:
         host = _single(request.headers, "Host")
         if host is None or not self._known(host):
             return _plain(http.HTTPStatus.FORBIDDEN, "unknown Host: add it to allowed_hosts\n")
         for origin in request.headers.get_all("Origin"):
             if not self._allowed(origin, host):
                 return _plain(http.HTTPStatus.FORBIDDEN, "this Origin is not allowed: add it to allowed_origins\n")
+        if _method(request) not in _METHODS:
+            allowed = ", ".join(_METHODS)
+            refusal = _plain(http.HTTPStatus.METHOD_NOT_ALLOWED, f"this method is not allowed: use {allowed}\n")
+            refusal.headers["Allow"] = allowed
+            return refusal
         path = request.path.partition("?")[0]
         if path == PATH:
-            return _subprotocol(request.headers)
+            return _subprotocol(request)
         if path == "/healthz":
             return _plain(http.HTTPStatus.OK, "ok\n")
         if path == "/readyz":
@@ -58,17 +75,17 @@ class Gate:
         return _plain(http.HTTPStatus.NOT_FOUND, f"nothing is at this path: devices link at {PATH}\n")
 
     def _known(self, host: str) -> bool:
-        name = _host_name(host)
-        return name in self._hosts or _is_address(name)
+        parts = _HOST.fullmatch(host)
+        if parts is None or int(parts["port"] or 0) > _MOST_PORT:
+            return False
+        if parts["v6"] is not None:
+            return _is_address(parts["v6"], ipaddress.IPv6Address)
+        return parts["name"].lower() in self._hosts or _is_address(parts["name"], ipaddress.IPv4Address)
 
     def _allowed(self, origin: str, host: str) -> bool:
         if origin.lower().rstrip("/") in self._origins:
             return True
-        try:
-            parts = urlsplit(origin)
-        except ValueError:
-            return False
-        return parts.scheme in ("http", "https") and parts.netloc.lower() == host.lower()
+        return origin.lower() in (f"http://{host.lower()}", f"https://{host.lower()}")
 
 
 def choose_subprotocol(offered: Iterable[str]) -> str | None:
@@ -77,12 +94,19 @@ def choose_subprotocol(offered: Iterable[str]) -> str | None:
     return known[0] if known else None
 
 
-def _subprotocol(headers: Headers) -> Response | None:
+def _subprotocol(request: Request) -> Response | None:
+    headers = request.headers
     offered = {name.strip() for value in headers.get_all("Sec-WebSocket-Protocol") for name in value.split(",")}
-    if headers.get("Upgrade", "").lower() == "websocket" and choose_subprotocol(offered) is not None:
+    upgrade = (_single(headers, "Upgrade") or "").lower()
+    if _method(request) == "GET" and upgrade == "websocket" and choose_subprotocol(offered) is not None:
         return None
     sentence = f"link by WebSocket and offer the subprotocol {SUBPROTOCOL_MSGPACK} or {SUBPROTOCOL_JSON}\n"
     return _plain(http.HTTPStatus.BAD_REQUEST, sentence)
+
+
+def _method(request: Request) -> str:
+    # The library's releases before 17 take nothing but a GET, and do not tell it.
+    return getattr(request, "method", "GET")
 
 
 def _single(headers: Headers, name: str) -> str | None:
@@ -90,16 +114,9 @@ def _single(headers: Headers, name: str) -> str | None:
     return values[0] if len(values) == 1 else None
 
 
-def _host_name(host: str) -> str:
+def _is_address(text: str, form: Callable[[str], object]) -> bool:
     try:
-        return (urlsplit(f"//{host}").hostname or "").lower()
-    except ValueError:
-        return ""
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
+        form(text)
     except ValueError:
         return False
     return True

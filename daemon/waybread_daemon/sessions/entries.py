@@ -34,7 +34,7 @@ def fill(reader: Reader, rows: Iterable[Row], page_bytes: int, most: int) -> Ent
     for row in rows:
         if len(entries) == most:
             return Entries(entries, more=True)
-        args, args_bytes = _args(row, min(page_bytes, ENTRY_ARGS_BYTES))
+        args, args_bytes = _args(row)
         text = text_of(reader, row)
         size = len(text) + args_bytes
         if size > left and entries:
@@ -66,8 +66,8 @@ def rows_before(reader: Reader, session: int, before: int) -> Iterator[Row]:
         before, wanted = rows[-1].seq, min(8 * wanted, _ROWS_MOST)
 
 
-def _args(row: Row, most_bytes: int) -> tuple[dict[str, Any], int]:
-    if not row.args or len(row.args) > most_bytes:
+def _args(row: Row) -> tuple[dict[str, Any], int]:
+    if not row.args or len(row.args) > ENTRY_ARGS_BYTES:
         return {}, 2
     return msgspec.json.decode(row.args), len(row.args)
 

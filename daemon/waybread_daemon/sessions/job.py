@@ -12,6 +12,7 @@ from waybread_daemon.hygiene.answer import text_of
 from waybread_daemon.hygiene.events import encode_event
 from waybread_daemon.hygiene.ids import result_id
 from waybread_daemon.hygiene.session import State
+from waybread_daemon.sessions.bodies import text_of as stored_text_of
 from waybread_daemon.sessions.live import Live, LiveDevice, LiveSession, StaleError
 from waybread_daemon.store.contract import (
     LARGE_BYTES,
@@ -264,11 +265,34 @@ class Job:
             ),
         )
 
-    def shown(self, inserting: Inserting, body: bytes) -> str:
+    async def shown(self, inserting: Inserting, body: bytes) -> str:
         """The text of an insertion, checked against what the caller takes."""
-        text = text_of(inserting, body)
+        size = 0 if inserting.capped is not None else len(body)
+        text = await self.heavily(size, lambda: text_of(inserting, body))
         self.check_fits(text)
         return text
+
+    async def answer_repeat(self, digest: bytes) -> bool:
+        """Answers an insertion that was carried out before with what it was answered then; whether it was."""
+        row = await self.repeat_of(digest)
+        if row is None:
+            return False
+        first: Row = row
+        text = (await self.look(lambda reader: stored_text_of(reader, first))).decode()
+        self.check_fits(text)
+        stub_of = first.facts.stub_of
+        self.caller.answer(
+            Inserted(
+                re=self.request.id,
+                seq=first.seq,
+                result=result_id(first.number),
+                text=text,
+                stub_of=result_id(stub_of) if stub_of else None,
+                capped=first.facts.cut is not None,
+                repeated=True,
+            )
+        )
+        return True
 
 
 def error_answer(re: int, fault: RequestError) -> Error:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from waybread_daemon.hygiene.compaction import newest_reads
 from waybread_daemon.hygiene.ids import result_id, result_number
 from waybread_daemon.hygiene.lines import count_chars, shown_range
@@ -16,7 +14,6 @@ from waybread_daemon.store.contract import Reader, SessionFacts
 from waybread_protocol.errors import ErrorCode, RequestError
 from waybread_protocol.loop import CONTEXT
 from waybread_protocol.messages import (
-    Answer,
     EntryText,
     Page,
     ReadList,
@@ -139,22 +136,6 @@ async def sync_page(live: Live, device: LiveDevice, request: Sync, caller: Calle
 
 MOST_ENTRIES = 1000
 """Entries of a page at most: small ones would make a page that is slow to make and to take."""
-
-
-def halved(answer: Answer) -> Answer | None:
-    """The answer with half of what it lists left for the next one; None where it cannot be cut."""
-    if isinstance(answer, SessionList):
-        half = len(answer.sessions) // 2
-        return msgspec.structs.replace(answer, sessions=answer.sessions[:half], more=True) if half else None
-    if not isinstance(answer, Page) or len(answer.entries) < 2:
-        return None
-    half = len(answer.entries) // 2
-    if answer.next >= answer.entries[-1].seq:
-        # A page of `sync` goes on behind its last entry, one of `history` ahead of its first.
-        kept = answer.entries[:half]
-        return msgspec.structs.replace(answer, entries=kept, next=kept[-1].seq, more=True)
-    kept = answer.entries[-half:]
-    return msgspec.structs.replace(answer, entries=kept, next=kept[0].seq, more=True)
 
 
 async def session_list(live: Live, device: LiveDevice, request: Sessions, caller: Caller) -> None:

@@ -20,6 +20,9 @@ from waybread_protocol.messages import Compacted as CompactedAnswer
 from waybread_protocol.messages import Done, ReadRow
 from waybread_protocol.messages import Opened as OpenedAnswer
 
+_NAME_WEIGHT_BYTES = 256
+"""What one name of a list costs, as if it were so many bytes of text."""
+
 
 async def open_session(job: Job) -> None:
     """Opens a session, or finds the one of that id."""
@@ -88,14 +91,16 @@ async def carry(job: Job) -> None:
     request = job.request
     state = await job.begin()
     results = request.results
-    digest = request_digest("carry", results)
+    weight = _NAME_WEIGHT_BYTES * len(results)
+    digest = await job.heavily(weight, lambda: request_digest("carry", results))
     if await _repeated(job, digest):
         return
-    state = job.state
     if results == "all":
+        state = job.state
         event = Carried(None)
     else:
-        named = [] if results == "none" else [number for number in map(result_number, results) if number]
+        named = await job.heavily(weight, lambda: _numbers([] if results == "none" else results))
+        state = job.state
         if state.lacks_for_carrying(named):
             await job.live.load_whole(job.session)
             state = job.state
@@ -106,11 +111,17 @@ async def carry(job: Job) -> None:
     job.append(record, Done(re=request.id, seq=record.seq))
 
 
+def _numbers(results: list[str]) -> list[int]:
+    """The ids that are any, each once."""
+    return sorted({number for number in map(result_number, results) if number})
+
+
 async def take_back(job: Job) -> None:
     """Takes turns out of the history."""
     request = job.request
     await job.begin()
-    digest = request_digest("take_back", request.turns)
+    weight = _NAME_WEIGHT_BYTES * len(request.turns)
+    digest = await job.heavily(weight, lambda: request_digest("take_back", request.turns))
     if await _repeated(job, digest):
         return
     await _learn(job, request.turns)

@@ -36,11 +36,46 @@ def test_a_program_that_answers_nothing_fails_with_status_1() -> None:
     ran = waybread("conformance", "--exec", "false", "--only", "stub")
     assert ran.status == 1
     assert "FAILED" in ran.out
+    assert ran.err.endswith(" failed: each is shown on standard output, expected and got.\n")
+
+
+def test_a_name_that_no_case_has_is_told() -> None:
+    assert waybread("conformance", "--only", "zzzz") == (
+        1,
+        "",
+        "waybread conformance: No case has 'zzzz' in its name: give another part of a name with --only, or leave it out.\n",
+    )
+
+
+def test_a_program_that_is_not_there_is_told_in_one_sentence() -> None:
+    assert waybread("conformance", "--exec", "/nonexistent") == (
+        1,
+        "",
+        (
+            "waybread conformance: /nonexistent cannot be started "
+            "([Errno 2] No such file or directory: '/nonexistent'): name a program that runs here.\n"
+        ),
+    )
+
+
+@pytest.mark.parametrize("command", ["", "  ", "''", "a 'b"])
+def test_a_text_that_is_no_command_is_wrong_usage(command: str) -> None:
+    ran = waybread("conformance", "--exec", command)
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err.startswith("waybread conformance: The text of --exec is no command (")
 
 
 @pytest.mark.parametrize(
     "words",
-    [["--url", "ws://127.0.0.1:1/link"], ["--token", "t"], ["--url", "ws://h/link", "--token", "t", "--exec", "false"]],
+    [
+        ["--url", "ws://127.0.0.1:1/link"],
+        ["--token", "t"],
+        ["--url", "ws://127.0.0.1:1/link", "--token", ""],
+        ["--url", "ws://h/link", "--token", "t", "--exec", "false"],
+        ["--agent-token", "t"],
+        ["--exec", "false", "--other-token", "t"],
+        ["stub"],
+    ],
 )
 def test_not_exactly_one_target_is_wrong_usage(words: list[str]) -> None:
     ran = waybread("conformance", *words)
@@ -48,8 +83,17 @@ def test_not_exactly_one_target_is_wrong_usage(words: list[str]) -> None:
     assert ran.err.startswith("usage: waybread conformance")
 
 
-@pytest.mark.parametrize("url", ["ws://127.0.0.1:1/link", "ws://127.0.0.1:many/link"])
-def test_a_daemon_that_is_not_there_is_told_in_one_sentence(url: str) -> None:
+@pytest.mark.parametrize(
+    "url", ["", "ws://", "127.0.0.1:8787", "http://127.0.0.1:8787/link", "ws://127.0.0.1:many/link", "ws://h:70000"]
+)
+def test_a_url_that_is_none_of_a_daemon_is_wrong_usage(url: str) -> None:
+    ran = waybread("conformance", "--url", url, "--token", "t")
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err.endswith(f"{url!r} is no daemon's URL: give one like ws://127.0.0.1:8787/link\n")
+
+
+def test_a_daemon_that_is_not_there_is_told_in_one_sentence() -> None:
+    url = "ws://127.0.0.1:1/link"
     ran = waybread("conformance", "--url", url, "--token", "t")
     assert (ran.status, ran.out) == (1, "")
     assert ran.err.startswith(f"waybread: nothing answers at {url} (")

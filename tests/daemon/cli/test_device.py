@@ -137,17 +137,30 @@ def test_an_unknown_id_is_refused_with_what_to_do(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "a\nb", "\x1b[2J", "x" * 129])
-def test_a_name_that_cannot_be_shown_is_refused(tmp_path: Path, name: str) -> None:
-    ran = device(tmp_path, "add", name)
-    assert (ran.status, ran.out) == (1, "")
-    assert ran.err.startswith("waybread: a device's name has 1 to 128 characters")
+def test_a_name_that_cannot_be_shown_is_wrong_usage(tmp_path: Path, name: str) -> None:
+    for words in (["add", name], ["rename", "an id", name]):
+        ran = device(tmp_path / "data", *words)
+        assert (ran.status, ran.out) == (2, "")
+        assert "error: argument NAME: a device's name has 1 to 128 characters" in ran.err
+    assert not (tmp_path / "data").exists()
 
 
-def test_a_device_without_a_name_is_refused(tmp_path: Path) -> None:
-    assert device(tmp_path, "add")[0] == 1
+def test_a_new_device_without_a_name_is_wrong_usage_and_makes_nothing(tmp_path: Path) -> None:
+    ran = device(tmp_path / "data", "add")
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err.startswith("usage: waybread device add")
+    assert ran.err.endswith("a new device needs a NAME; a further token of one needs --device ID\n")
+    assert not (tmp_path / "data").exists()
 
 
-@pytest.mark.parametrize("words", [[], ["ad", "phone"], ["add", "phone", "--role", "admin"], ["rename", "x"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        *([], ["ad", "phone"], ["add", "phone", "--role", "admin"], ["add", "phone", "pad"], ["add", "x", "--device"]),
+        *(["rename"], ["rename", "x"], ["rename", "x", "y", "z"], ["revoke"], ["revoke", "x", "y"], ["list", "x"]),
+        *(["add", "phone", "--data", ""], ["list", "--role", "viewer"]),
+    ],
+)
 def test_wrong_usage_has_status_2(tmp_path: Path, words: list[str]) -> None:
     ran = waybread("device", *words)
     assert (ran.status, ran.out) == (2, "")

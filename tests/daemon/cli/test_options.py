@@ -1,9 +1,20 @@
+import argparse
 from pathlib import Path
 
 import pytest
 
 from waybread_daemon.cli.faults import CommandFault
-from waybread_daemon.cli.options import data_folder, made_folder, parser_for, take_data, take_device, take_json
+from waybread_daemon.cli.options import (
+    data_folder,
+    filled,
+    made_folder,
+    parser_for,
+    stored_text,
+    take_data,
+    take_device,
+    take_json,
+    whole_number,
+)
 
 
 def test_the_data_folder_is_the_flags_else_the_variables_else_the_platforms(tmp_path: Path) -> None:
@@ -55,3 +66,32 @@ def test_flags_are_not_guessed_from_their_beginnings(capsys: pytest.CaptureFixtu
         parser.parse_args(["--dev", "i"])
     assert ended.value.code == 2
     assert "unrecognized arguments: --dev i" in capsys.readouterr().err
+
+
+def test_a_whole_number_is_one_of_its_range() -> None:
+    port = whole_number(0, 65535)
+    assert [port("0"), port("65535"), whole_number(1)("9999999")] == [0, 65535, 9999999]
+
+
+@pytest.mark.parametrize("text", ["-1", "65536", "", "x", "1.0", "1_0", " 1", "+1", "\u0661", "9" * 5000])
+def test_what_is_out_of_the_range_or_no_number_is_refused_with_the_range(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match=r"is no whole number from 0 to 65535$") as caught:
+        whole_number(0, 65535)(text)
+    assert len(str(caught.value)) < 80
+
+
+def test_a_range_without_an_end_is_told_so() -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match="'0' is no whole number from 1 up"):
+        whole_number(1)("0")
+
+
+def test_an_empty_value_is_refused() -> None:
+    assert filled("x") == "x"
+    with pytest.raises(argparse.ArgumentTypeError, match="it is empty"):
+        filled("")
+
+
+def test_text_that_cannot_be_in_the_store_is_refused() -> None:
+    assert stored_text("é") == "é"
+    with pytest.raises(argparse.ArgumentTypeError, match=r"'\\udcff' is not UTF-8"):
+        stored_text("\udcff")

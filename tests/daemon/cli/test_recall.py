@@ -1,6 +1,8 @@
 import os
 import subprocess
 
+import pytest
+
 from tests.daemon.cli.conftest import LONG, NASTY, Filled
 from tests.daemon.cli.support import PROGRAM, environment, waybread
 
@@ -83,8 +85,22 @@ def test_past_the_end_is_refused_with_the_number_of_lines(filled: Filled) -> Non
     )
 
 
-def test_an_offset_that_is_no_number_is_wrong_usage(filled: Filled) -> None:
-    assert recall(filled, "work", "5", "--offset", "ten")[0] == 2
+@pytest.mark.parametrize(
+    "words",
+    [
+        *([], ["work"], ["work", "5", "6"], ["\udcff", "5"]),
+        *(["work", "5", "--offset", offset] for offset in ("ten", "0", "-1", "1.5", "")),
+        *(["work", "5", "--limit", limit] for limit in ("ten", "0", "-1", "2001")),
+    ],
+)
+def test_wrong_usage_has_status_2(filled: Filled, words: list[str]) -> None:
+    status, out, err = recall(filled, *words)
+    assert (status, out) == (2, "")
+    assert err.startswith("usage: waybread recall")
+
+
+def test_the_widest_limit_is_a_window(filled: Filled) -> None:
+    assert recall(filled, "work", "5", "--limit", "2000")[1].count("\n") == 2000
 
 
 def test_on_a_terminal_the_text_cannot_talk_to_it_and_ends_its_line(filled: Filled) -> None:

@@ -61,3 +61,28 @@ def test_a_fault_of_the_programs_own_is_not_dressed_up(monkeypatch: pytest.Monke
 
     with pytest.raises(KeyError):
         run(monkeypatch, command)
+
+
+def test_what_a_store_says_of_its_file_is_told_of_the_data_folder(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def command(_: list[str], __: dict[str, str]) -> int:
+        raise StoreRefusal("There is no store at /x: start the daemon first, or name another file.")
+
+    assert run(monkeypatch, command) == 1
+    assert capsys.readouterr().err == (
+        "waybread: There is no store at /x: start the daemon first, or name another data folder with --data.\n"
+    )
+
+
+def test_on_a_terminal_a_sentence_cannot_talk_to_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def command(_: list[str], __: dict[str, str]) -> int:
+        raise LinkError("no\x1b[2J \u202elink")
+
+    run(monkeypatch, command)
+    assert capsys.readouterr().err == "waybread: no\x1b[2J \u202elink\n"
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    run(monkeypatch, command)
+    assert capsys.readouterr().err == "waybread: no\\x1b[2J \\u202elink\n"

@@ -1,5 +1,7 @@
 import io
 import json
+import sys
+import unicodedata
 
 from waybread_daemon.cli.screen import Screen, clock, harmless
 
@@ -23,6 +25,45 @@ def test_control_characters_are_escapes_but_newline_and_tab() -> None:
     assert (
         harmless("a\tb\n\x1b[31m\r\x00\x7f\x85\x9f é€😀\u200b") == "a\tb\n\\x1b[31m\\r\\x00\\x7f\\x85\\x9f é€😀\u200b"
     )
+
+
+UNSEEN = "\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+UNSEEN_SHOWN = r"\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+
+
+def test_unseen_breaks_and_turns_of_a_line_are_escapes() -> None:
+    assert harmless(f"a{UNSEEN}b") == f"a{UNSEEN_SHOWN}b"
+
+
+def test_every_character_that_turns_the_direction_is_an_escape() -> None:
+    controls = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+    turns = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.bidirectional(chr(code)) in controls]
+    assert len(turns) == 9
+    assert [turn for turn in turns if turn in harmless(turn)] == []
+
+
+def test_a_pipe_gets_unseen_breaks_and_turns_exactly() -> None:
+    out, screen = pipe()
+    screen.text(UNSEEN)
+    screen.table([[UNSEEN, "x"]])
+    screen.json({"text": UNSEEN})
+    screen.flush()
+    assert out.getvalue().decode() == f'{UNSEEN}{UNSEEN}  x\n{{"text":"{UNSEEN}"}}\n'
+
+
+def test_a_terminal_gets_unseen_breaks_and_turns_as_escapes() -> None:
+    out, screen = terminal()
+    screen.text(f"{UNSEEN}\n")
+    screen.json({"text": UNSEEN})
+    screen.flush()
+    assert out.getvalue().decode() == f'{UNSEEN_SHOWN}\n{{"text":"{UNSEEN_SHOWN}"}}\n'
+
+
+def test_columns_stand_one_under_the_other_where_a_terminal_gets_escapes() -> None:
+    out, screen = terminal()
+    screen.table([["NAME", "END"], ["a\u202eb", "x"]])
+    screen.flush()
+    assert out.getvalue() == b"NAME      END\na\\u202eb  x\n"
 
 
 def test_a_pipe_gets_the_exact_bytes_whatever_its_encoding_says() -> None:

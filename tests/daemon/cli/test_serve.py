@@ -50,14 +50,31 @@ def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     ran = waybread("serve", "--data", tmp_path, "--port", "0")
     assert (ran.status, ran.out) == (1, "")
     assert "was written by a newer Waybread" in ran.err
+    assert ran.err.endswith("or name another data folder with --data.\n")
     assert ran.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("content", [b"no database" * 1000, b""])
+def test_a_store_that_is_no_store_is_refused_and_a_data_folder_asked_for(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "waybread.sqlite"
+    path.write_bytes(content)
+    if not content:
+        connection = apsw.Connection(str(path))
+        run(connection.cursor(), "CREATE TABLE notes (text TEXT)")
+        connection.close()
+    ran = waybread("serve", "--data", tmp_path, "--port", "0")
+    assert (ran.status, ran.out) == (1, "")
+    assert ran.err.endswith(": name another data folder with --data.\n")
 
 
 def test_a_store_that_another_daemon_holds_is_refused(tmp_path: Path) -> None:
     with serving(tmp_path / "data") as daemon:
         ran = waybread("serve", "--data", daemon.data, "--port", "0")
     assert (ran.status, ran.out) == (1, "")
-    assert ran.err.startswith(f"waybread: Another Waybread serves the store at {daemon.data}/waybread.sqlite: stop it")
+    assert ran.err == (
+        f"waybread: Another Waybread serves the store at {daemon.data}/waybread.sqlite: stop it, "
+        "or name another data folder with --data.\n"
+    )
 
 
 def test_a_port_that_is_taken_is_refused(tmp_path: Path) -> None:
@@ -84,13 +101,13 @@ def test_a_host_beyond_this_machine_is_refused_without_the_word_for_it(tmp_path:
 
 
 def test_all_faults_of_the_settings_are_told_at_once_with_status_1(tmp_path: Path) -> None:
-    (tmp_path / "waybread.toml").write_text("prot = 1\n")
-    ran = waybread("serve", "--data", tmp_path, "--port", "70000", WAYBREAD_HOTS="x")
+    (tmp_path / "waybread.toml").write_text("prot = 1\nport = 70000\n")
+    ran = waybread("serve", "--data", tmp_path, WAYBREAD_HOTS="x")
     assert (ran.status, ran.out) == (1, "")
     assert ran.err.splitlines() == [
         f"waybread: {tmp_path}/waybread.toml has an unknown setting 'prot': is it port?",
         "waybread: the environment has an unknown setting WAYBREAD_HOTS: is it WAYBREAD_HOST?",
-        "waybread: port is 70000 in the flags: Expected `int` <= 65535",
+        f"waybread: port is 70000 in {tmp_path}/waybread.toml: Expected `int` <= 65535",
     ]
 
 
@@ -102,7 +119,20 @@ def test_settings_of_the_file_are_in_force(tmp_path: Path) -> None:
         assert daemon.log() == ""
 
 
-@pytest.mark.parametrize("words", [["--port", "many"], ["--log-level", "loud"], ["now"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["--port", "many"], ["--port", "70000"], ["--port", "-1"], ["--port", "8_787"], ["--port"]),
+        *(["--log-level", "loud"], ["--host", ""], ["--data", ""], ["now"]),
+    ],
+)
 def test_wrong_usage_has_status_2(words: list[str]) -> None:
     ran = waybread("serve", *words)
     assert (ran.status, ran.out) == (2, "")
+    assert ran.err.startswith("usage: waybread serve")
+
+
+def test_a_port_out_of_range_is_a_bad_setting_where_no_flag_says_it(tmp_path: Path) -> None:
+    assert waybread("serve", "--data", tmp_path, WAYBREAD_PORT="70000").status == 1
+    (tmp_path / "waybread.toml").write_text("port = -1\n")
+    assert waybread("serve", "--data", tmp_path).status == 1

@@ -21,14 +21,20 @@ HEALTHY = Health(ready=True, why="")
 
 async def fetch(served: Served, path: str, *headers: str, host: str = "127.0.0.1") -> tuple[int, str]:
     """The status and the body of a plain GET."""
+    head, body = await ask(served, "GET", path, *headers, host=host)
+    return int(head.split(" ", 2)[1]), body
+
+
+async def ask(served: Served, method: str, path: str, *headers: str, host: str = "127.0.0.1") -> tuple[str, str]:
+    """The head and the body of the answer to a plain request."""
     reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
-    lines = [f"GET {path} HTTP/1.1", f"Host: {host}", *headers, "", ""]
+    lines = [f"{method} {path} HTTP/1.1", f"Host: {host}", *headers, "", ""]
     writer.write("\r\n".join(lines).encode())
     async with asyncio.timeout(10):
         answer = (await reader.read()).decode()
     writer.close()
     head, _, body = answer.partition("\r\n\r\n")
-    return int(head.split(" ", 2)[1]), body
+    return head, body
 
 
 def upgrade(*subprotocols: str) -> list[str]:
@@ -92,7 +98,17 @@ async def test_a_query_string_behind_the_path_is_passed_over(served: Served) -> 
 
 
 @pytest.mark.parametrize(
-    "origin", ["https://evil.example", "null", "http://127.0.0.1", "http://[", "file://", "", "http://localhost:1"]
+    "origin",
+    [
+        "https://evil.example",
+        "null",
+        "http://127.0.0.1",
+        "http://[",
+        "file://",
+        "",
+        "http://localhost:1",
+        "http://evil@127.0.0.1",
+    ],
 )
 async def test_a_page_of_another_origin_is_403_and_cannot_link(served: Served, origin: str) -> None:
     port = served.port
@@ -129,6 +145,62 @@ async def test_an_unknown_host_is_403_at_every_path(served: Served) -> None:
 
 async def test_two_host_headers_are_403(served: Served) -> None:
     assert (await fetch(served, "/healthz", "Host: localhost"))[0] == 403
+    assert (await fetch(served, "/healthz", "Host: evil.example"))[0] == 403
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("evil@localhost", "evil@127.0.0.1:1", "user:word@localhost", "@localhost", "localhost@"),
+        *("localhost:", "localhost:x", "localhost:-1", "localhost:65536", "localhost:1:2", "localhost: 1", ":8787"),
+        *("localhost/", "localhost/x", "localhost?x", "localhost#x", "http://localhost", "localhost\\x"),
+        *("localhost,localhost", "localhost, evil.example", "localhost evil", "localhost\tevil", "local\xadhost"),
+        *("127.0.0.1,127.0.0.2", "127.1", "2130706433", "0x7f.0.0.1", "127.0.0.01", "127.0.0.1."),
+        *("::1", "::1:8787", "[::1", "::1]", "[::1]x", "[::1]:", "[::1]:x", "x[::1]", "[127.0.0.1]", "[localhost]"),
+        *("[fe80::1%eth0]", "[]", "[]:1", "", ".", "localhost."),
+    ],
+)
+def test_a_host_that_is_not_just_a_name_or_an_address_and_a_port_is_403(host: str) -> None:
+    answer = Gate("127.0.0.1", [], []).answer(Request("/healthz", Headers({"Host": host})), HEALTHY)
+    assert answer is not None
+    assert answer.status_code == 403
+
+
+async def test_a_host_with_a_user_before_a_known_name_is_403_on_the_wire(served: Served) -> None:
+    assert (await fetch(served, "/healthz", host="evil@localhost"))[0] == 403
+    assert (await fetch(served, "/link", *upgrade(JSON), host="evil@localhost"))[0] == 403
+
+
+async def test_a_head_gets_the_headers_of_a_get_and_no_body(served: Served) -> None:
+    for path, status, length in (("/healthz", 200, 3), ("/readyz", 200, 6), ("/x", 404, 47)):
+        head, body = await ask(served, "HEAD", path)
+        assert (int(head.split(" ", 2)[1]), body) == (status, ""), path
+        assert f"Content-Length: {length}" in head.split("\r\n"), path
+    head, body = await ask(served, "HEAD", "/healthz", host="evil.example")
+    assert (head.split(" ", 2)[1], body) == ("403", "")
+
+
+async def test_a_head_never_opens_a_link(served: Served) -> None:
+    head, body = await ask(served, "HEAD", "/link", *upgrade(JSON))
+    assert (head.split(" ", 2)[1], body) == ("400", "")
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "get"])
+async def test_another_method_is_405_and_is_told_those_that_are_allowed(served: Served, method: str) -> None:
+    for path in ("/healthz", "/link", "/x"):
+        head, body = await ask(served, method, path, "Content-Length: 0", *upgrade(JSON))
+        assert head.split(" ", 2)[1] == "405", path
+        assert "Allow: GET, HEAD" in head.split("\r\n"), path
+        assert "GET, HEAD" in body, path
+
+
+async def test_another_method_of_an_unknown_host_is_403(served: Served) -> None:
+    head, _ = await ask(served, "POST", "/healthz", host="evil.example")
+    assert head.split(" ", 2)[1] == "403"
+
+
+async def test_two_upgrade_headers_are_400(served: Served) -> None:
+    assert (await fetch(served, "/link", "Upgrade: websocket", *upgrade(JSON)))[0] == 400
 
 
 async def test_loopback_addresses_and_allowed_names_are_known_hosts(tmp_path: Path) -> None:

@@ -7,17 +7,14 @@ from pathlib import Path
 import pytest
 
 from tests.daemon.office import Office, an_office, opening, read, text
-from waybread_daemon.sessions.looks import halved
 from waybread_protocol.messages import (
     Carry,
     Done,
-    Entry,
     EntryText,
     History,
     Message,
     Page,
     SessionList,
-    SessionRow,
     Sessions,
     Show,
     Shown,
@@ -194,36 +191,3 @@ async def test_entry_text_knows_only_entries(office: Office) -> None:
 
 
 # --- Pages that a client cannot take ---------------------------------------------------------------------------------
-
-
-def page_of(*seqs: int, next_: int, more: bool) -> Page:
-    entries = [Entry(seq=seq, session="s", at_ms=1, kind="turn") for seq in seqs]
-    return Page(re=1, epoch="e", entries=entries, next=next_, head=20, more=more)
-
-
-def test_half_a_page_of_sync_goes_on_behind_its_last_entry() -> None:
-    half = halved(page_of(3, 5, 7, 9, 11, next_=20, more=False))
-    assert half == page_of(3, 5, next_=5, more=True)
-    assert halved(page_of(3, 5, next_=5, more=True)) == page_of(3, next_=3, more=True)
-
-
-def test_half_a_page_of_history_goes_on_ahead_of_its_first_entry() -> None:
-    assert halved(page_of(3, 5, 7, 9, 11, next_=3, more=True)) == page_of(9, 11, next_=9, more=True)
-    assert halved(page_of(1, 2, next_=0, more=False)) == page_of(2, next_=2, more=True)
-
-
-def test_one_entry_and_what_is_no_page_cannot_be_halved() -> None:
-    assert halved(page_of(3, next_=20, more=False)) is None
-    assert halved(page_of(next_=20, more=False)) is None
-    assert halved(Done(re=1)) is None
-
-
-def test_half_a_list_of_sessions_has_more() -> None:
-    rows = [
-        SessionRow(
-            session=f"s{head}", kind="chat", title="", directory="", results=0, head=head, opened_ms=1, changed_ms=1
-        )
-        for head in (9, 8, 7)
-    ]
-    assert halved(SessionList(re=1, sessions=rows, more=False)) == SessionList(re=1, sessions=rows[:1], more=True)
-    assert halved(SessionList(re=1, sessions=rows[:1], more=False)) is None

@@ -16,7 +16,7 @@ from waybread_daemon.cli.demo.show import Show
 from waybread_daemon.cli.demo.story import SESSION, tell
 from waybread_daemon.cli.device import add_device
 from waybread_daemon.cli.faults import CommandFault
-from waybread_daemon.cli.options import parser_for
+from waybread_daemon.cli.options import filled, parser_for
 from waybread_daemon.cli.screen import Screen
 from waybread_daemon.config import STORE_NAME
 
@@ -32,7 +32,9 @@ def main(words: list[str], environment: Mapping[str, str]) -> int:
         "waybread demo",
         "waybread demo --data ./demo-store",
     )
-    parser.add_argument("--data", metavar="DIR", help="keep the store here (else in a folder for temporary files)")
+    parser.add_argument(
+        "--data", metavar="DIR", type=filled, help="keep the store here (else in a folder for temporary files)"
+    )
     options = parser.parse_args(words)
     place = Path(tempfile.mkdtemp(prefix="waybread-demo-")).resolve()
     data = place / "data" if options.data is None else Path(options.data).expanduser().absolute()
