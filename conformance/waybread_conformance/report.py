@@ -51,9 +51,10 @@ def _print_failure(outcome: Outcome, out: TextIO) -> None:
     print(f"FAILED {outcome.case}{form}", file=out)
     if outcome.at:
         step = {name: value for name, value in outcome.step.items() if name != "expect"}
-        print(f"  step {outcome.at}: {_short(json.dumps(step, ensure_ascii=False, default=repr), 160)}", file=out)
+        text = _visible(json.dumps(step, ensure_ascii=False, default=repr))
+        print(f"  step {outcome.at}: {_short(text, 160)}", file=out)
     for difference in outcome.differences:
-        print(f"  {difference.field}: {difference.why or 'differs'}", file=out)
+        print(f"  {difference.field}: {_visible(difference.why or 'differs')}", file=out)
         for line in side_by_side(difference):
             print(f"    {line}", file=out)
 
@@ -101,7 +102,9 @@ def _lines(value: object) -> list[str]:
     if isinstance(value, str):
         return [_visible(line) for line in value.split("\n")]
     if isinstance(value, Mapping | list):
-        return json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True, default=repr).split("\n")
+        # JSON by itself escapes the first 32 characters only.
+        text = json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True, default=repr)
+        return [_visible(line) for line in text.split("\n")]
     return [json.dumps(value, default=repr)]
 
 

@@ -6,11 +6,11 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import TextIO
 
-from waybread_conformance.cases import CaseError, load_context, load_link
+from waybread_conformance.cases import CaseError, ContextCase, LinkCase, load_context, load_link
 from waybread_conformance.context_runner import Outcome, run_context
 from waybread_conformance.link_runner import run_link
-from waybread_conformance.report import report
-from waybread_conformance.targets.contract import Target
+from waybread_conformance.report import Counts, report
+from waybread_conformance.targets.contract import Target, TargetError
 from waybread_conformance.targets.daemon import DaemonTarget
 from waybread_conformance.targets.exec import ExecTarget
 
@@ -34,23 +34,45 @@ def run(
     `tokens` are further tokens by role (`agent`, `viewer`, and `other`: the token of another device) for cases of
     link.json; without them those cases are passed over. `only` runs the cases whose name holds it.
 
-    Exit status: 0 all passed, 1 something failed or nothing was run, 2 no target or more than one.
+    Exit status: 0 all passed, 1 something failed or nothing was run, 2 no target or more than one. Where it is not 0,
+    a sentence on standard error says why.
     """
     if [url, exec_command, package].count(None) != 2:
-        return _usage("Name one target: a daemon with --url and --token, or a program with --exec.")
+        return _complain(WRONG_USAGE, "Name one target: a daemon with --url and --token, or a program with --exec.")
     if url is not None and not token:
-        return _usage("A daemon takes a token: make one with `waybread device add NAME` and give it as --token.")
-    target = _target(url, token, exec_command, package)
+        return _complain(
+            WRONG_USAGE, "A daemon takes a token: make one with `waybread device add NAME` and give it as --token."
+        )
+    try:
+        target = _target(url, token, exec_command, package)
+    except ValueError as error:
+        return _complain(WRONG_USAGE, f"The text of --exec is no command ({error}): give a program and its arguments.")
     printed = out if out is not None else sys.stdout
     try:
-        counts = report(_context(target, only), printed)
+        context = [case for case in load_context() if only in case.name]
+        link = [case for case in load_link() if only in case.name]
+        if not context and (not link or url is None):
+            return _complain(FAILED, _no_case(only, link))
+        if isinstance(target, ExecTarget):
+            # Told once here, rather than as a failure of every case.
+            target.start()
+        counts = report(_context(target, context), printed)
         if url is not None and token is not None:
-            counts += report(_link(url, {**(tokens or {}), "device": token}, only), printed)
-    except CaseError as error:
-        print(error, file=sys.stderr)
-        return FAILED
+            counts += report(run_link(link, url, {**(tokens or {}), "device": token}), printed)
+    except (CaseError, TargetError) as error:
+        return _complain(FAILED, str(error))
     print(f"{target.label}: {counts}", file=printed)
-    return DONE if counts.passed and not counts.failed else FAILED
+    return _status(counts)
+
+
+def _status(counts: Counts) -> int:
+    if counts.failed:
+        return _complain(FAILED, f"{counts.failed} failed: each is shown on standard output, expected and got.")
+    if not counts.passed:
+        return _complain(
+            FAILED, "Nothing was run: this target is not tried on these cases, or they need further tokens (--help)."
+        )
+    return DONE
 
 
 def _target(url: str | None, token: str | None, exec_command: str | None, package: Target | None) -> Target:
@@ -63,17 +85,19 @@ def _target(url: str | None, token: str | None, exec_command: str | None, packag
     raise ValueError("no target is named")
 
 
-def _context(target: Target, only: str) -> Iterator[Outcome]:
+def _context(target: Target, cases: list[ContextCase]) -> Iterator[Outcome]:
     try:
-        yield from run_context([case for case in load_context() if only in case.name], target)
+        yield from run_context(cases, target)
     finally:
         target.close()
 
 
-def _link(url: str, tokens: Mapping[str, str], only: str) -> Iterator[Outcome]:
-    return run_link([case for case in load_link() if only in case.name], url, tokens)
+def _no_case(only: str, link: list[LinkCase]) -> str:
+    if link:
+        return f"Only cases of the link have {only!r} in their name: name a daemon with --url and --token."
+    return f"No case has {only!r} in its name: give another part of a name with --only, or leave it out."
 
 
-def _usage(sentence: str) -> int:
-    print(sentence, file=sys.stderr)
-    return WRONG_USAGE
+def _complain(status: int, sentence: str) -> int:
+    print(f"waybread conformance: {sentence}", file=sys.stderr)
+    return status

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar, get_args
@@ -89,11 +90,13 @@ class Codec(Generic[T]):
         )
 
 
+@functools.cache
 def daemon_codec(subprotocol: str) -> Codec[FromClient]:
     """The daemon's side: decodes what clients send."""
     return Codec(subprotocol, FromClient)
 
 
+@functools.cache
 def client_codec(subprotocol: str) -> Codec[FromDaemon]:
     """The client's side: decodes what the daemon sends."""
     return Codec(subprotocol, FromDaemon, number="re")

@@ -62,3 +62,13 @@ def test_a_missing_line_and_characters_that_cannot_be_seen_are_shown() -> None:
 
 def test_other_values_are_shown_as_json() -> None:
     assert side_by_side(Difference("capped", expected=True, got=None))[1].split() == [">", "true", "|", "null"]
+
+
+def test_what_cannot_be_seen_is_escaped_wherever_it_comes_from() -> None:
+    unseen = "\x1b\x9b\u2028\u202e"
+    shown = r"\x9b\u2028\u202e"
+    step = {"do": "turn", "turn": unseen}
+    _, text = printed(Outcome("a", "", 1, step, [Difference("error", {"a": unseen}, [unseen], f"refused: {unseen}")]))
+    assert [character for character in unseen if character in text] == []
+    # The step, the reason, and both columns.
+    assert text.count(shown) == 4

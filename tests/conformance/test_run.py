@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.conformance.fakes import FakeTarget, json_daemon, program
+from waybread_conformance.cases import load_context
 from waybread_conformance.run import run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,8 +42,35 @@ def test_a_package_is_run_in_this_process() -> None:
     assert run(package=target, only="nothing follows the bracket of a result without text", out=io.StringIO()) == 0
 
 
-def test_nothing_run_is_a_failure() -> None:
-    assert run(package=FakeTarget(lambda _step: {}), only="no case has such a name", out=io.StringIO()) == 1
+def test_a_name_that_no_case_has_is_a_failure_and_told(capsys: pytest.CaptureFixture[str]) -> None:
+    out = io.StringIO()
+    assert run(package=FakeTarget(lambda _step: {}), only="no case has such a name", out=out) == 1
+    assert out.getvalue() == ""
+    assert "No case has 'no case has such a name' in its name" in capsys.readouterr().err
+
+
+def test_cases_of_the_link_alone_ask_for_a_daemon(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(package=FakeTarget(lambda _step: {}), only="a wrong token", out=io.StringIO()) == 1
+    assert capsys.readouterr().err == (
+        "waybread conformance: Only cases of the link have 'a wrong token' in their name: "
+        "name a daemon with --url and --token.\n"
+    )
+
+
+def test_nothing_run_is_a_failure_and_told(capsys: pytest.CaptureFixture[str]) -> None:
+    impatient = FakeTarget(lambda _step: {}, patient=False)
+    long = next(case.name for case in load_context() if case.long)
+    out = io.StringIO()
+    assert run(package=impatient, only=long, out=out) == 1
+    assert out.getvalue().endswith("0 passed, 0 failed (1 passed over in whole or in part)\n")
+    assert "Nothing was run" in capsys.readouterr().err
+
+
+def test_a_program_that_cannot_be_started_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    out = io.StringIO()
+    assert run(exec_command="/nonexistent --at-all", out=out) == 1
+    assert out.getvalue() == ""
+    assert capsys.readouterr().err.startswith("waybread conformance: /nonexistent --at-all cannot be started (")
 
 
 def test_a_daemon_is_tried_on_both_files() -> None:
@@ -63,6 +91,8 @@ def test_a_daemon_is_tried_on_both_files() -> None:
         (None, None, None, "Name one target"),
         ("ws://127.0.0.1:1/link", "t", "true", "Name one target"),
         ("ws://127.0.0.1:1/link", None, None, "A daemon takes a token"),
+        (None, None, "", "The text of --exec is no command (it is empty)"),
+        (None, None, "a 'b", "The text of --exec is no command (No closing quotation)"),
     ],
 )
 def test_wrong_usage_is_told_in_a_sentence(

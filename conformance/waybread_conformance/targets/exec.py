@@ -19,13 +19,18 @@ END_TIMEOUT_S = 5.0
 
 
 class ExecTarget:
-    """The program is started once and gets every case; it begins anew at each `begin`."""
+    """The program is started once and gets every case; it begins anew at each `begin`.
+
+    Raises `ValueError` where `command` names no program.
+    """
 
     patient = True
 
     def __init__(self, command: str, timeout_s: float = ANSWER_TIMEOUT_S) -> None:
         self.label = command
         self._argv = shlex.split(command)
+        if not self._argv or not self._argv[0]:
+            raise ValueError("it is empty")
         self._timeout_s = timeout_s
         self._process: subprocess.Popen[str] | None = None
         self._answers: queue.Queue[str] = queue.Queue()
@@ -37,7 +42,7 @@ class ExecTarget:
     def begin(self, kind: str, form: str) -> None:  # noqa: ARG002 - the contract's argument
         """Start the program where it is not running, and tell it that a session begins."""
         if self._process is None:
-            self._start()
+            self.start()
         self._ask({"do": "begin", "kind": kind})
 
     def step(self, step: PlainStep) -> Answer:
@@ -59,14 +64,16 @@ class ExecTarget:
             process.kill()
             process.wait()
 
-    def _start(self) -> None:
+    def start(self) -> None:
+        """Start the program. Raises `TargetError` where the system cannot."""
         self._answers = queue.Queue()
         try:
             process = subprocess.Popen(  # noqa: S603 - the person who runs the cases names the program
                 self._argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
             )
         except OSError as error:
-            raise TargetError(f"{self.label} cannot be started: {error}") from error
+            sentence = f"{self.label} cannot be started ({error.strerror}): name a program that runs here."
+            raise TargetError(sentence) from error
         self._process = process
         threading.Thread(target=_pump, args=(process.stdout, self._answers), daemon=True).start()
 

@@ -7,6 +7,7 @@ import re
 from waybread_daemon.hygiene.ids import result_id
 from waybread_protocol.loop import CONTEXT
 
+_BEFORE, _AFTER = CONTEXT.texts.result.split("{result}")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
@@ -29,7 +30,7 @@ def short_sha(sha256: bytes) -> str:
 
 def result_bracket(number: int) -> str:
     """`[#0001]`"""
-    return CONTEXT.texts.result.format(result=result_id(number))
+    return f"{_BEFORE}{result_id(number)}{_AFTER}"
 
 
 def read_bracket(number: int, path: str, sha256: bytes, first: int, last: int, lines: int) -> str:

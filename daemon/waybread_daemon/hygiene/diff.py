@@ -19,7 +19,7 @@ _OPTIONS_BYTES = 512
 _FORCE_TEXT = 1 << 20
 """`GIT_DIFF_FORCE_TEXT`: a NUL does not make a file binary. The flags follow the version, 4 bytes in."""
 
-_SECTION = re.compile(rb"^(@@ -[0-9,]+ \+[0-9,]+ @@).*$", re.MULTILINE)
+_HEADER = b"\n@@ "
 _CRLF = re.compile(rb"\r\n(?!\\)")
 _STARTS = re.compile(rb"@@ -(\d+)(?:,\d+)? \+(\d+)")
 
@@ -42,6 +42,9 @@ class _Library:
         self.from_buffers.argtypes = (pointer, text, size, text, text, size, text, pointer)
         self.to_buffer = library.git_patch_to_buf
         self.to_buffer.argtypes = (pointer, pointer)
+        self.num_hunks = library.git_patch_num_hunks
+        self.num_hunks.argtypes = (pointer,)
+        self.num_hunks.restype = size
         self.free_patch = library.git_patch_free
         self.free_patch.argtypes = (pointer,)
         self.free_patch.restype = None
@@ -58,8 +61,8 @@ class _Library:
         if status < 0:
             raise MemoryError(f"libgit2 could not make a diff (status {status})")
 
-    def patch(self, before: bytes, after: bytes) -> bytes:
-        """The whole patch, header included; empty where nothing differs."""
+    def patch(self, before: bytes, after: bytes) -> tuple[bytes, int]:
+        """The whole patch, header included, and the number of its hunks; empty where nothing differs."""
         patch, out = ctypes.c_void_p(), _Buffer()
         self.check(
             self.from_buffers(
@@ -68,7 +71,7 @@ class _Library:
         )
         try:
             self.check(self.to_buffer(ctypes.byref(out), patch))
-            return ctypes.string_at(out.ptr, out.size) if out.ptr else b""
+            return (ctypes.string_at(out.ptr, out.size) if out.ptr else b""), self.num_hunks(patch)
         finally:
             self.free_buffer(ctypes.byref(out))
             self.free_patch(patch)
@@ -85,16 +88,31 @@ def hunks(before: bytes, after: bytes) -> bytes:
     """
     if before == after:
         return b""
-    patch = _library().patch(before, after)
-    start = patch.find(b"\n@@ ") + 1
-    data = _SECTION.sub(rb"\1", patch[start:])
-    if b"\r\n" in data:
+    data = _without_sections(*_library().patch(before, after))
+    if b"\r" in data:
         # The marker of a missing final newline begins with a backslash: there the `\r` stands before no `\n` of the file.
         data = _CRLF.sub(b"\n", data)
-    if BOM in data and (before.startswith(BOM) or after.startswith(BOM)):
+    if before.startswith(BOM) or after.startswith(BOM):
         data = _without_bom(data, before, after)
     data = data.removesuffix(b"\n")
     return data if data.isascii() else data.decode("utf-8", "replace").encode()
+
+
+def _without_sections(patch: bytes, count: int) -> bytes:
+    """The hunks without the patch's header and without the text behind each second `@@`.
+
+    Only a hunk's header has `@@` at the beginning of a line: every line of a file has a mark before it.
+    """
+    pieces: list[bytes] = []
+    start = patch.find(_HEADER) + 1
+    for _ in range(count):
+        end = patch.find(b"\n", start)
+        head = patch.find(b" @@", start, end) + len(b" @@")
+        following = patch.find(_HEADER, end) if len(pieces) // 2 + 1 < count else -1
+        stop = following + 1 if following >= 0 else len(patch)
+        pieces += (patch[start:head], patch[end:stop])
+        start = stop
+    return b"".join(pieces)
 
 
 def _without_bom(data: bytes, before: bytes, after: bytes) -> bytes:

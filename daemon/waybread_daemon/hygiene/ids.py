@@ -6,6 +6,8 @@ import re
 
 from waybread_protocol.loop import CONTEXT
 
+_BEFORE, _AFTER = CONTEXT.texts.id.split("{number}")
+_FORM = f"0{CONTEXT.ids.digits}x"
 _SPACES = "\t\n\v\f\r "
 _HEX = re.compile(r"[0-9a-fA-F]+", re.ASCII)
 _MOST_DIGITS = 13
@@ -14,7 +16,7 @@ _MOST_DIGITS = 13
 
 def result_id(number: int) -> str:
     """`#0012` for 18: lower-case hex, padded to `ids.digits`."""
-    return CONTEXT.texts.id.format(number=f"{number:0{CONTEXT.ids.digits}x}")
+    return f"{_BEFORE}{number:{_FORM}}{_AFTER}"
 
 
 def bare_argument(argument: str) -> str:

@@ -6,6 +6,9 @@ and cutting bytes needs no copy of a large text.
 
 from __future__ import annotations
 
+import functools
+import itertools
+
 from waybread_protocol.loop import CONTEXT
 
 BOM = "\ufeff".encode()
@@ -78,6 +81,18 @@ def numbered(data: bytes, first: int) -> str:
         data = data[len(BOM) :]
     if not data:
         return ""
-    text = data.decode("utf-8", "replace").replace("\r\n", "\n").removesuffix("\n")
-    line = CONTEXT.texts.read_line.format
-    return "\n".join([line(number=number, line=shown) for number, shown in enumerate(text.split("\n"), first)])
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n")
+    lines = data.removesuffix(b"\n").split(b"\n")
+    # Bytes first, one decoding last: a number never stands inside a character, because lines end at no part of one.
+    shown = b"".join(itertools.chain.from_iterable(zip(_numbers(first, len(lines)), lines, strict=True)))
+    return shown[1:].decode("utf-8", "replace")
+
+
+_LINE_HEAD, _LINE_TAIL = CONTEXT.texts.read_line.removesuffix("{line}").split("{number}")
+
+
+@functools.lru_cache(maxsize=16)
+def _numbers(first: int, count: int) -> list[bytes]:
+    """What stands before each line: the ending of the one before it, and its number."""
+    return [f"\n{_LINE_HEAD}{number}{_LINE_TAIL}".encode() for number in range(first, first + count)]

@@ -110,8 +110,8 @@ class Connection:
         self._log = log
         self._codec: Codec[FromClient] = daemon_codec(str(socket.subprotocol))
         self._joiner = Joiner(house.limits.max_message)
-        self._eased = asyncio.Event()
-        self.outbox = Outbox(socket, text=self._codec.text, eased=self._eased.set)
+        self._room: asyncio.Future[None] | None = None
+        self.outbox = Outbox(socket, text=self._codec.text, eased=self._ease)
         self._max_message = house.limits.max_message
         self._device: LiveDevice | None = None
         self._allowed: frozenset[str] = frozenset()
@@ -124,7 +124,6 @@ class Connection:
 
     async def run(self) -> None:
         """Serves the link until it closes."""
-        sender = asyncio.get_running_loop().create_task(self.outbox.run())
         try:
             if await self._hello():
                 await self._receive()
@@ -136,7 +135,7 @@ class Connection:
             pass
         finally:
             self._end_follow()
-            sender.cancel()
+            self.outbox.close()
 
     @property
     def ending(self) -> bool:
@@ -253,10 +252,14 @@ class Connection:
     async def _receive(self) -> None:
         while not self._ended:
             while self._crowded():
-                self._eased.clear()
-                await self._eased.wait()
+                self._room = asyncio.get_running_loop().create_future()
+                await self._room
             # No name holds a frame while the next one is awaited: it may be large.
             await self._take(await self.socket.recv())
+
+    def _ease(self) -> None:
+        if self._room is not None and not self._room.done():
+            self._room.set_result(None)
 
     def _crowded(self) -> bool:
         return (
@@ -403,7 +406,7 @@ class Connection:
             answer = error_answer(answer.re, fault)
             data = self._codec.encode(answer)
         self.outbox.put(data)
-        self._eased.set()
+        self._ease()
         return answer
 
     def _refuse(self, re: int, fault: RequestError) -> None:

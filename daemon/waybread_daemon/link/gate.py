@@ -45,7 +45,7 @@ class Gate:
     def answer(self, request: Request, health: Health) -> Response | None:
         """The answer to a request, None where it is a handshake that may go on."""
         answer = self._answer(request, health)
-        if answer is not None and _method(request) == "HEAD":
+        if answer is not None and request.method == "HEAD":
             # The headers are those of a GET, the length among them.
             return dataclasses.replace(answer, body=b"")
         return answer
@@ -57,7 +57,7 @@ class Gate:
         for origin in request.headers.get_all("Origin"):
             if not self._allowed(origin, host):
                 return _plain(http.HTTPStatus.FORBIDDEN, "this Origin is not allowed: add it to allowed_origins\n")
-        if _method(request) not in _METHODS:
+        if request.method not in _METHODS:
             allowed = ", ".join(_METHODS)
             refusal = _plain(http.HTTPStatus.METHOD_NOT_ALLOWED, f"this method is not allowed: use {allowed}\n")
             refusal.headers["Allow"] = allowed
@@ -98,15 +98,10 @@ def _subprotocol(request: Request) -> Response | None:
     headers = request.headers
     offered = {name.strip() for value in headers.get_all("Sec-WebSocket-Protocol") for name in value.split(",")}
     upgrade = (_single(headers, "Upgrade") or "").lower()
-    if _method(request) == "GET" and upgrade == "websocket" and choose_subprotocol(offered) is not None:
+    if request.method == "GET" and upgrade == "websocket" and choose_subprotocol(offered) is not None:
         return None
     sentence = f"link by WebSocket and offer the subprotocol {SUBPROTOCOL_MSGPACK} or {SUBPROTOCOL_JSON}\n"
     return _plain(http.HTTPStatus.BAD_REQUEST, sentence)
-
-
-def _method(request: Request) -> str:
-    # The library's releases before 17 take nothing but a GET, and do not tell it.
-    return getattr(request, "method", "GET")
 
 
 def _single(headers: Headers, name: str) -> str | None:

@@ -102,6 +102,10 @@ class Server:
         self._connections.add(connection)
         try:
             await connection.run()
+        except Exception as fault:
+            # The library closes with 1011 and would log it, but its log is kept quiet: nobody else tells.
+            self.desk.report(fault)
+            raise
         finally:
             self._connections.discard(connection)
             log.info("link_closed", code=socket.close_code)

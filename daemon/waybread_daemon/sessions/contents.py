@@ -9,6 +9,7 @@ from typing import NamedTuple
 from msgspec import UNSET
 
 from waybread_daemon.hygiene.lines import BOM
+from waybread_daemon.sessions.digest import sha256_of
 from waybread_daemon.sessions.job import Job
 from waybread_daemon.store.contract import LARGE_BYTES, FileContent
 from waybread_protocol.errors import ErrorCode, RequestError
@@ -39,7 +40,7 @@ def given(content: Content, text: bytes | None = None) -> Given:
         if declared is None:
             raise RequestError(ErrorCode.BAD_MESSAGE, "content needs one of `text`, `bytes`, `sha256`, `window`")
         return Given(declared, _KNOWN_TO_ALL.get(declared), mismatch=False)
-    sha256 = hashlib.sha256(text).digest()
+    sha256 = sha256_of(text)
     return Given(sha256, text, mismatch=declared not in (None, sha256))
 
 

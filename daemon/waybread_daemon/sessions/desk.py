@@ -62,7 +62,7 @@ class Desk:
         self.live = Live(store)
         self.heavy = heavy
         self.now_ms = now_ms
-        self._report = report
+        self.report = report
         self._looking: set[asyncio.Task[None]] = set()
 
     def submit(
@@ -128,6 +128,6 @@ class Desk:
         except StoreFault as fault:
             caller.answer(fault_answer(request_id, fault))
         except Exception as fault:  # noqa: BLE001  # a fault of ours ends one request, never the link or the process
-            name = self._report(fault)
+            name = self.report(fault)
             sentence = f"a fault of the daemon, logged as {name}: try again, and report it if it stays"
             caller.answer(error_answer(request_id, RequestError(ErrorCode.INTERNAL, sentence)))

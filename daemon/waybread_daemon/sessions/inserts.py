@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from waybread_daemon.hygiene.answer import Answer as Inserting
 from waybread_daemon.hygiene.lines import without_last_ending
 from waybread_daemon.hygiene.recall import recall_answer, recalled_number, unknown_answer
 from waybread_daemon.hygiene.repeat import result_answer
 from waybread_daemon.sessions import bodies
 from waybread_daemon.sessions.changes import change
-from waybread_daemon.sessions.digest import request_digest
+from waybread_daemon.sessions.digest import request_digest, sha256_of
 from waybread_daemon.sessions.job import Job
 from waybread_daemon.sessions.reads import read
 from waybread_daemon.store.contract import LARGE_BYTES, Reader, Span
@@ -31,17 +29,22 @@ async def result(job: Job) -> None:
 async def _text(job: Job, body: TextBody) -> None:
     request = job.request
     await job.begin()
-    data = await job.utf8(body.text)
-    size = len(data)
-    sha256 = await job.heavily(size, lambda: hashlib.sha256(data).digest())
+    data = job.small_utf8(body.text)
+    small = data is not None
+    if data is None:
+        data = await job.utf8(body.text)
+    text_bytes = data
+    sha256 = sha256_of(data) if small else await job.heavily(len(data), lambda: sha256_of(text_bytes))
     digest = request_digest("result", request.tool, job.args, request.call, "text", sha256, body.error)
     if await job.answer_repeat(digest):
         return
     state = job.state
-    inserting = await job.heavily(
-        size, lambda: result_answer(state, request.tool, job.args, data, sha256, error=body.error)
-    )
-    text = await job.shown(inserting, inserting.body)
+
+    def decide() -> Inserting:
+        return result_answer(state, request.tool, job.args, text_bytes, sha256, error=body.error)
+
+    inserting = decide() if small else await job.heavily(len(data), decide)
+    text = job.shown_now(inserting, inserting.body) if small else await job.shown(inserting, inserting.body)
     own = None
     if len(inserting.body) >= LARGE_BYTES:
         own = await job.stage(sha256, inserting.body, text=True)

@@ -160,6 +160,10 @@ class Job:
             return self._lifted
         return await self.heavily(len(text), text.encode)
 
+    def small_utf8(self, text: str) -> bytes | None:
+        """The UTF-8 of a text that is small enough to be worked on at once, else None."""
+        return text.encode() if self._lifted is None and len(text) < LARGE_BYTES // 4 else None
+
     async def stage(self, sha256: bytes, data: bytes, *, text: bool) -> Staged:
         """Writes large content ahead."""
         return await self.live.store.stage(self.device.number, sha256, data, text=text)
@@ -267,8 +271,15 @@ class Job:
 
     async def shown(self, inserting: Inserting, body: bytes) -> str:
         """The text of an insertion, checked against what the caller takes."""
-        size = 0 if inserting.capped is not None else len(body)
-        text = await self.heavily(size, lambda: text_of(inserting, body))
+        if inserting.capped is not None or len(body) < LARGE_BYTES:
+            return self.shown_now(inserting, body)
+        text = await self.heavily(len(body), lambda: text_of(inserting, body))
+        self.check_fits(text)
+        return text
+
+    def shown_now(self, inserting: Inserting, body: bytes) -> str:
+        """The same for a small or capped text."""
+        text = text_of(inserting, body)
         self.check_fits(text)
         return text
 

@@ -45,7 +45,7 @@ async def _read_content(job: Job, asked: Asked, digest: bytes, data: bytes) -> N
     lines = await job.heavily(size, lambda: count_file_lines(data))
     inserting = read_answer(job.state, asked, lines)
     if inserting.stub_of:
-        await _insert(job, inserting, b"", digest)
+        _insert(job, inserting, digest)
         return
     # Past the end it is one sentence.
     shown = inserting.body
@@ -54,7 +54,12 @@ async def _read_content(job: Job, asked: Asked, digest: bytes, data: bytes) -> N
         shown = await job.heavily(size, lambda: numbered(cut_lines(data, first, last), first).encode())
     text = await job.shown(inserting, shown)
     contents = (await kept(job, asked.sha256, data),)
-    await _insert(job, inserting, shown, digest, text=text, contents=contents, source=asked.sha256)
+    _insert(job, inserting, digest, text=text, contents=contents, source=asked.sha256)
+
+
+def _numbered_lines(data: bytes, first: int, last: int, lines: int) -> str:
+    shown = data if first == 1 and last == lines else cut_lines(data, first, last)
+    return numbered(shown, first)
 
 
 async def _read_window(job: Job, asked: Asked, digest: bytes, window: Window) -> None:
@@ -63,13 +68,13 @@ async def _read_window(job: Job, asked: Asked, digest: bytes, window: Window) ->
     await job.heavily(len(data), lambda: _check_window(data, asked, window.lines))
     inserting = read_answer(job.state, asked, window.lines)
     if inserting.lines is None or inserting.stub_of:
-        await _insert(job, inserting, b"", digest)
+        _insert(job, inserting, digest)
         return
     first, _ = inserting.lines
-    shown = await job.heavily(len(data), lambda: numbered(data, first).encode())
-    text = await job.shown(inserting, shown)
+    text = inserting.lead + await job.heavily(len(data), lambda: numbered(data, first))
+    job.check_fits(text)
     own = await job.stage(asked.sha256, data, text=True) if len(data) >= LARGE_BYTES else None
-    await _insert(job, inserting, shown, digest, text=text, base=first, body=b"" if own else data, own=own)
+    _insert(job, inserting, digest, text=text, base=first, body=b"" if own else data, own=own)
 
 
 def _check_window(data: bytes, asked: Asked, lines: int) -> None:
@@ -95,7 +100,7 @@ async def _read_known(job: Job, asked: Asked, digest: bytes) -> None:
     lines = known_lines(job.state, asked)
     inserting = None if lines is None else read_answer(job.state, asked, lines)
     if inserting is not None and (inserting.stub_of or inserting.lines is None):
-        await _insert(job, inserting, b"", digest)
+        _insert(job, inserting, digest)
         return
     await settle_device(job)
     device = job.device.number
@@ -104,18 +109,18 @@ async def _read_known(job: Job, asked: Asked, digest: bytes) -> None:
         raise content_needed([asked.sha256])
     found = content
     inserting = read_answer(job.state, asked, found.lines)
-    shown = b""
+    text = None
     if inserting.lines is not None and not inserting.stub_of:
         first, last = inserting.lines
-        shown = await job.look(lambda reader: numbered(reader.lines(found, first, last), first).encode())
+        text = inserting.lead + await job.look(lambda reader: numbered(reader.lines(found, first, last), first))
+        job.check_fits(text)
     contents = () if inserting.stub_of else (FileContent(asked.sha256, None),)
-    await _insert(job, inserting, shown, digest, contents=contents, source=asked.sha256)
+    _insert(job, inserting, digest, text=text, contents=contents, source=asked.sha256)
 
 
-async def _insert(
+def _insert(
     job: Job,
     inserting: Inserting,
-    shown: bytes,
     digest: bytes,
     *,
     text: str | None = None,
@@ -128,10 +133,10 @@ async def _insert(
     full = inserting.lines is not None and not inserting.stub_of
     if inserting.shape is Shape.WHOLE and not full:
         # One sentence: there is no such line.
-        body, shown = inserting.body, inserting.body
+        body = inserting.body
     job.insert(
         inserting,
-        await job.shown(inserting, shown) if text is None else text,
+        job.shown_now(inserting, inserting.body) if text is None else text,
         digest=digest,
         body_kind="read",
         span=None if inserting.lines is None else Span(*inserting.lines, base, numbered=True),

@@ -1,3 +1,4 @@
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -70,3 +71,21 @@ def test_a_step_before_begin_is_an_error() -> None:
 def test_a_program_that_is_not_there_is_an_error() -> None:
     with pytest.raises(TargetError, match="cannot be started"):
         ExecTarget("./no-such-program --at-all").begin("agent", "content")
+
+
+@pytest.mark.parametrize("command", ["", " ", "''", "a 'b"])
+def test_a_text_that_names_no_program_is_refused(command: str) -> None:
+    with pytest.raises(ValueError, match=r"it is empty|No closing quotation"):
+        ExecTarget(command)
+
+
+def test_a_program_that_is_started_already_is_not_started_again_for_the_first_case(
+    target: ExecTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start_again(*_: object, **__: object) -> None:
+        pytest.fail("it is started again")
+
+    target.start()
+    monkeypatch.setattr(subprocess, "Popen", start_again)
+    target.begin("chat", "content")
+    assert target.step({"do": "reads"}) == {"got": {"do": "reads"}}

@@ -52,8 +52,8 @@ def test_a_program_that_is_not_there_is_told_in_one_sentence() -> None:
         1,
         "",
         (
-            "waybread conformance: /nonexistent cannot be started "
-            "([Errno 2] No such file or directory: '/nonexistent'): name a program that runs here.\n"
+            "waybread conformance: /nonexistent cannot be started (No such file or directory): "
+            "name a program that runs here.\n"
         ),
     )
 

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosedError
+from websockets.protocol import State
 
 from waybread_daemon.link.outbox import Outbox
 
@@ -20,6 +21,7 @@ class Socket:
 
     def __init__(self) -> None:
         self.frames: list[tuple[bytes, bool]] = []
+        self.state = State.OPEN
         self.gate = asyncio.Event()
         self.gate.set()
         self.closed = False
@@ -42,12 +44,12 @@ class Box:
 
 
 @asynccontextmanager
-async def running(box: Box) -> AsyncGenerator[asyncio.Task[None], None]:
-    task = asyncio.create_task(box.outbox.run())
+async def running(box: Box) -> AsyncGenerator[None, None]:
+    """A box that is closed at the end."""
     try:
-        yield task
+        yield
     finally:
-        task.cancel()
+        box.outbox.close()
 
 
 async def settle() -> None:
@@ -68,10 +70,10 @@ async def test_messages_go_out_in_order_and_in_the_frame_kind_of_the_codec(text:
 
 async def test_what_waits_is_counted_until_it_is_handed_over() -> None:
     box = Box()
+    box.socket.gate.clear()
     box.outbox.put(b"x" * 10)
     box.outbox.put(b"y" * 5)
     assert box.outbox.waiting_bytes == 15
-    box.socket.gate.clear()
     async with running(box):
         await settle()
         assert box.outbox.waiting_bytes == 15
@@ -109,8 +111,8 @@ async def test_before_hello_a_message_over_4_kib_goes_in_parts() -> None:
 async def test_the_time_since_when_it_is_sending_is_that_of_the_frame_and_not_of_the_message() -> None:
     box = Box()
     clock = asyncio.get_running_loop().time
-    box.outbox.put(b"x" * 8000)
     box.socket.gate.clear()
+    box.outbox.put(b"x" * 8000)
     async with running(box):
         await settle()
         first = box.outbox.sending_since
@@ -149,13 +151,27 @@ async def test_a_client_that_takes_frame_after_frame_of_one_message_is_not_slow(
 
 async def test_when_the_link_closes_all_that_waits_is_let_go_and_whoever_waits_goes_on() -> None:
     box = Box()
-    box.socket.closed = True
+    box.socket.gate.clear()
     box.outbox.put(b"x" * 10)
     box.outbox.put(b"y" * 10)
-    async with running(box) as task:
-        await task
-    await box.outbox.flushed()
+    flushed = asyncio.create_task(box.outbox.flushed())
+    await settle()
+    assert not flushed.done()
+    box.socket.closed = True
+    box.socket.gate.set()
+    await flushed
     assert (box.outbox.waiting_bytes, box.outbox.sending_since, box.eased) == (0, None, 1)
     box.outbox.put(b"late")
     assert box.outbox.waiting_bytes == 0
     await box.outbox.flushed()
+
+
+async def test_closing_lets_go_of_what_waits_and_of_whoever_waits() -> None:
+    box = Box()
+    box.socket.gate.clear()
+    box.outbox.put(b"x" * 10)
+    flushed = asyncio.create_task(box.outbox.flushed())
+    await settle()
+    box.outbox.close()
+    await flushed
+    assert (box.outbox.waiting_bytes, box.outbox.sending_since, box.socket.frames) == (0, None, [])

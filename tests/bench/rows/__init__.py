@@ -1,0 +1,1 @@
+"""The rows of the table: each function measures and gives its figures."""
