@@ -98,3 +98,16 @@ async def test_json_over_the_cap_is_cut_once_by_one_line_and_comes_back_whole_by
         assert again["text"].partition("\n")[2] == pieces[-1]
         page = await wire.ask("history", session="s", limit=1)
         assert page["entries"][0]["text_chars"] == len(again["text"])
+
+
+async def test_two_results_of_one_call_id_are_two_results(daemon: Daemon) -> None:
+    async with greeted(daemon.url, new_account(daemon.data).token) as wire:
+        await wire.ask("open", session="s", kind="agent")
+        for number in (1, 2):
+            # Some models number their calls from 0 again in every turn.
+            await wire.ask("turn", session="s", turn=f"t{number}")
+            answer = await wire.ask("result", **text_result("s", f"k{number}", f"text {number}", call="call_0"))
+            assert (answer["text"], answer["repeated"]) == (f"[#000{number}]\ntext {number}", False)
+        page = await wire.ask("history", session="s")
+        told = [(entry["call"], entry["text"]) for entry in page["entries"] if entry["kind"] == "result"]
+        assert told == [("call_0", "[#0001]\ntext 1"), ("call_0", "[#0002]\ntext 2")]

@@ -47,12 +47,11 @@ async def _read_content(job: Job, asked: Asked, digest: bytes, data: bytes) -> N
     if inserting.stub_of:
         _insert(job, inserting, digest)
         return
-    # Past the end it is one sentence.
-    shown = inserting.body
+    text = None
     if inserting.lines is not None:
         first, last = inserting.lines
-        shown = await job.heavily(size, lambda: numbered(cut_lines(data, first, last), first).encode())
-    text = await job.shown(inserting, shown)
+        text = inserting.lead + await job.heavily(size, lambda: _numbered_lines(data, first, last, lines))
+        job.check_fits(text)
     contents = (await kept(job, asked.sha256, data),)
     _insert(job, inserting, digest, text=text, contents=contents, source=asked.sha256)
 
