@@ -16,7 +16,7 @@ from waybread_daemon.cli.options import data_folder, parser_for, stored_text, ta
 from waybread_daemon.cli.screen import Screen, clock
 from waybread_daemon.config import STORE_NAME
 from waybread_daemon.hygiene.bracket import one_line
-from waybread_daemon.sessions.entries import fill
+from waybread_daemon.sessions.entries import whole_entry
 from waybread_daemon.store.contract import Reader, Row
 from waybread_daemon.store.sqlite import open_reader
 from waybread_protocol.messages import Entry
@@ -26,7 +26,6 @@ ARGS_CHARS = 500
 """What the heading of a result shows of the call's arguments; `--json` has them whole."""
 _PAGE_ROWS = 64
 _PAGE_CHARS = 1024 * 1024
-_WHOLE_BYTES = sys.maxsize
 
 
 class Line(NamedTuple):
@@ -104,7 +103,7 @@ def _page(reader: Reader, found: Found, after: int) -> tuple[list[Line], bool]:
 
 
 def _line(reader: Reader, row: Row) -> Line:
-    return Line(fill(reader, [row], _WHOLE_BYTES, 1).entries[0], row.args if row.args != b"{}" else b"")
+    return Line(whole_entry(reader, row), row.args if row.args != b"{}" else b"")
 
 
 def _as_data(line: Line) -> dict[str, object]:

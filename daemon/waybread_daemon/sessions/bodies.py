@@ -18,6 +18,8 @@ from waybread_daemon.hygiene.lines import (
 )
 from waybread_daemon.store.contract import Reader, Row, Span
 
+_BARE = int(Shape.BARE)
+
 
 class Body(NamedTuple):
     """`holder` has the text, `span` says which lines of it (None: all of it, as it is)."""
@@ -93,8 +95,11 @@ def text_of(reader: Reader, row: Row) -> bytes:
     """The very text that went to the model or into the transcript, UTF-8."""
     facts = row.facts
     lead = facts.lead.encode()
-    if facts.shape == Shape.BARE:
+    if facts.shape == _BARE:
         return lead
+    if row.body is not None and facts.cut is None and facts.span is None and not row.root:
+        # Most results: their text is with the row.
+        return lead + row.body
     body = body_of(reader, row)
     if facts.cut is None:
         return lead + whole(reader, body)
