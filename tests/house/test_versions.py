@@ -39,7 +39,7 @@ def test_every_dependency_has_the_lower_bound_that_the_code_relies_on() -> None:
         "pygit2": (1, 18),
         "structlog": (25, 1),
         "uvloop": (0, 21),
-        "websockets": (16,),
+        "websockets": (17,),
         "zstandard": (0, 23),
     }
 
