@@ -9,6 +9,7 @@ import msgspec
 from waybread_protocol.errors import CloseCode, FrameError
 from waybread_protocol.requests import Part
 
+_SMALL_BYTES = 16 * 1024
 _OVERHEAD_BYTES = 96
 """More than `part` takes around its data in either codec, whatever its index."""
 
@@ -44,8 +45,9 @@ class Joiner:
 
     def __init__(self, max_message: int) -> None:
         self.max_message = max_message
-        # One buffer, not a list: a list of millions of tiny parts would take far more memory than the message.
-        self._joined = bytearray()
+        self._pieces: list[bytes] = []
+        self._small = bytearray()
+        self._size = 0
         self._next_index = 0
 
     @property
@@ -53,19 +55,30 @@ class Joiner:
         """Whether a message has begun and not ended: nothing but its next part may come."""
         return self._next_index > 0
 
-    def join(self, part: Part) -> bytes | None:
-        """The whole message with its last part, None before it.
+    def add(self, part: Part) -> list[bytes] | None:
+        """The message in pieces with its last part, None before it. Joining 60 MB takes its time: that is the caller's.
 
         Raises `FrameError`: 1007 where the part is not the next one, 1009 where the message grows too large.
         """
         if part.index != self._next_index:
             raise FrameError(CloseCode.UNDECODABLE, f"part {part.index} came where part {self._next_index} had to come")
-        if len(self._joined) + len(part.data) > self.max_message:
+        self._size += len(part.data)
+        if self._size > self.max_message:
             raise FrameError(CloseCode.TOO_LARGE, f"the joined message is over the limit of {self.max_message} bytes")
-        self._joined += part.data
+        self._next_index += 1
+        if len(part.data) < _SMALL_BYTES:
+            # A million tiny pieces would take more room than their message.
+            self._small += part.data
+        else:
+            self._pieces += (bytes(self._small), part.data)
+            self._small = bytearray()
         if not part.last:
-            self._next_index += 1
             return None
-        whole = bytes(self._joined)
-        self._joined, self._next_index = bytearray(), 0
-        return whole
+        pieces = [*self._pieces, bytes(self._small)]
+        self._pieces, self._small, self._size, self._next_index = [], bytearray(), 0, 0
+        return pieces
+
+    def join(self, part: Part) -> bytes | None:
+        """The same, joined at once."""
+        pieces = self.add(part)
+        return None if pieces is None else b"".join(pieces)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import functools
-from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import msgspec
 from msgspec import UNSET
@@ -14,16 +12,15 @@ from websockets.exceptions import ConnectionClosed
 
 from waybread_daemon.link.accounts import token_id, valid_token
 from waybread_daemon.link.followers import Follow
+from waybread_daemon.link.intake import Intake, Taken
 from waybread_daemon.link.outbox import Outbox
 from waybread_daemon.sessions.desk import Desk
 from waybread_daemon.sessions.fitting import smaller, smaller_entry
 from waybread_daemon.sessions.job import error_answer
 from waybread_daemon.sessions.live import LiveDevice
-from waybread_daemon.store.contract import LARGE_BYTES, StoreFault, Token
-from waybread_protocol.canonical import canonical_args
+from waybread_daemon.store.contract import StoreFault, Token
 from waybread_protocol.codec import Codec, daemon_codec
 from waybread_protocol.errors import CloseCode, ErrorCode, FrameError, RequestError
-from waybread_protocol.lifting import lift
 from waybread_protocol.limits import HELLO_MAX_BYTES, PROTOCOL, Struct, type_of
 from waybread_protocol.loop import LOOP_JSON, PROMPT
 from waybread_protocol.messages import (
@@ -49,8 +46,6 @@ from waybread_protocol.messages import (
     Unfollow,
     Welcome,
 )
-from waybread_protocol.parts import Joiner
-from waybread_protocol.weight import check_weight
 
 OPEN_MOST = 1024
 """Requests of one link that may wait for their answers; the next one is read when one of them is answered."""
@@ -68,7 +63,6 @@ CLOSE_TIMEOUT_S = 5
 _ANSWER_BYTES = 256
 """More than an answer takes around its text in either codec."""
 
-T = TypeVar("T")
 
 _LOOP: dict[str, Any] = msgspec.json.decode(LOOP_JSON)["context"]
 
@@ -109,7 +103,7 @@ class Connection:
         self._house = house
         self._log = log
         self._codec: Codec[FromClient] = daemon_codec(str(socket.subprotocol))
-        self._joiner = Joiner(house.limits.max_message)
+        self._intake = Intake(self._codec, house.desk.heavy, house.limits.max_message)
         self._room: asyncio.Future[None] | None = None
         self.outbox = Outbox(socket, text=self._codec.text, eased=self._ease)
         self._max_message = house.limits.max_message
@@ -272,52 +266,23 @@ class Connection:
     async def _take(self, frame: bytes | str) -> None:
         if self._ended:
             return
-        self._codec.check_kind(frame)
-        size = len(frame)
         try:
-            message, text = await self._decoded(frame)
-            if type(message) is Part:
-                whole = self._joiner.join(message)
-                if whole is None:
-                    return
-                size = len(whole)
-                del frame
-                message, text = await self._decoded(whole)
-                # It may be 60 MB, and what follows takes its time.
-                del whole
-                if type(message) is Part:
-                    raise FrameError(CloseCode.UNDECODABLE, "a part holds a part")
-            elif self._joiner.waiting:
-                raise FrameError(CloseCode.UNDECODABLE, "a message came between the parts of another")
+            taken = await self._intake.take(frame)
         except RequestError as fault:
-            if self._joiner.waiting:
-                raise FrameError(CloseCode.UNDECODABLE, "a message came between the parts of another") from None
             self._refuse(fault.re, fault)
             return
-        await self._accept(message, size, text)  # type: ignore[arg-type]  # parts are taken above
+        if taken is not None:
+            self._accept(taken)
 
-    async def _decoded(self, data: bytes | str) -> tuple[FromClient, bytes | None]:
-        """The message, and its text beside it where that is large."""
-        if len(data) < LARGE_BYTES:
-            return self._codec.decode(data), None
-        return await self._heavily(len(data), functools.partial(_decoded_large, self._codec, data))
-
-    async def _heavily(self, size: int, work: Callable[[], T]) -> T:
-        if size < LARGE_BYTES:
-            return work()
-        return await asyncio.get_running_loop().run_in_executor(self._house.desk.heavy, work)
-
-    async def _accept(self, request: Request, size: int, text: bytes | None) -> None:
-        """Checks the message as a whole, then the role; what is about its session is the desk's."""
+    def _accept(self, taken: Taken) -> None:
+        """Checks what is left of the message, then the role; what is about its session is the desk's."""
+        request = taken.request
         request_id, kind = request.id, type_of(request)
         try:
             if request_id in self._open:
                 raise RequestError(
                     ErrorCode.BAD_MESSAGE, f"the id {request_id} is in use by a request that still waits: take another"
                 )
-            args = b""
-            if type(request) is Result:
-                args = await self._heavily(size, functools.partial(canonical_args, request.args))
             if isinstance(request, Hello):
                 raise RequestError(ErrorCode.BAD_MESSAGE, "hello was said already: a link takes one")
             if kind not in self._allowed:
@@ -327,14 +292,14 @@ class Connection:
         except RequestError as fault:
             self._refuse(request_id, fault)
             return
-        self._open[request_id] = size
-        self._open_bytes += size
+        self._open[request_id] = taken.size
+        self._open_bytes += taken.size
         if _may_answer_large(request):
             self._large.add(request_id)
-        self._log.debug("request", id=request_id, type=kind, bytes=size)
-        self._act(request, args, text)
+        self._log.debug("request", id=request_id, type=kind, bytes=taken.size)
+        self._act(request, taken)
 
-    def _act(self, request: Request, args: bytes, text: bytes | None) -> None:
+    def _act(self, request: Request, taken: Taken) -> None:
         device = self._device
         if device is None:
             raise RuntimeError("a request was accepted before hello")
@@ -350,7 +315,7 @@ class Connection:
             case Sync():
                 self._sync(device, request)
             case _:
-                self._house.desk.submit(device, request, args, self, text=text)
+                self._house.desk.submit(device, request, taken.args, self, text=taken.text)
 
     def _sync(self, device: LiveDevice, request: Sync) -> None:
         if request.follow:
@@ -436,12 +401,6 @@ class Connection:
     def push_lagged(self, next_seq: int) -> None:
         """Says that the follow ends."""
         self.outbox.put(self._codec.encode(Lagged(next=next_seq)))
-
-
-def _decoded_large(codec: Codec[FromClient], data: bytes | str) -> tuple[FromClient, bytes | None]:
-    check_weight(data, text=codec.text)
-    lifted = lift(data) if isinstance(data, bytes) and not codec.text else None
-    return (codec.decode(data), None) if lifted is None else lifted
 
 
 def _try_later() -> FrameError:
