@@ -34,9 +34,11 @@ def migrate(connection: apsw.Connection, path: Path, steps: Sequence[str]) -> No
     """
     while True:
         # What was read before the transaction may be old: another process may have migrated meanwhile.
-        if _version(connection.cursor(), path, len(steps)) == len(steps):
-            return
-        with _immediate(connection.cursor()) as cursor:
+        with _transaction(connection.cursor(), "BEGIN") as cursor:
+            if _version(cursor, path, len(steps)) == len(steps):
+                return
+        # With the write lock from the beginning, so that what is read stays true until something is written.
+        with _transaction(connection.cursor(), "BEGIN IMMEDIATE") as cursor:
             version = _version(cursor, path, len(steps))
             if version < len(steps):
                 run(cursor, steps[version])
@@ -44,9 +46,9 @@ def migrate(connection: apsw.Connection, path: Path, steps: Sequence[str]) -> No
 
 
 @contextmanager
-def _immediate(cursor: apsw.Cursor) -> Generator[apsw.Cursor]:
-    """A transaction that takes the write lock at its beginning, so that what it reads stays true until it writes."""
-    run(cursor, "BEGIN IMMEDIATE")
+def _transaction(cursor: apsw.Cursor, begin: str) -> Generator[apsw.Cursor]:
+    """A transaction: what is read in it is of one moment."""
+    run(cursor, begin)
     try:
         yield cursor
     except BaseException:
