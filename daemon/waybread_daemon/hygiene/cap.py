@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 from typing import NamedTuple
 
 from waybread_daemon.hygiene.ids import result_id
@@ -50,7 +52,7 @@ def _head(body: bytes, end: int) -> tuple[int, int]:
     numbers = CONTEXT.cap
     region = body[: min(end, numbers.head_chars * _UTF8_MOST_BYTES + _SLACK_BYTES)]
     text = region.decode("utf-8", "ignore")
-    kept = _fitting(text.split("\n"), numbers.head_lines, numbers.head_chars)
+    kept = _fitting(text.split("\n", numbers.head_lines), numbers.head_lines, numbers.head_chars)
     shown = "\n".join(kept) if kept else text[: numbers.head_chars]
     return len(kept), len(shown.encode())
 
@@ -60,7 +62,8 @@ def _tail(body: bytes, end: int, most_lines: int) -> tuple[int, int]:
     numbers = CONTEXT.cap
     region = body[max(0, end - numbers.tail_chars * _UTF8_MOST_BYTES - _SLACK_BYTES) : end]
     text = region.decode("utf-8", "ignore")
-    kept = _fitting(text.split("\n")[::-1], min(numbers.tail_lines, most_lines), numbers.tail_chars)
+    most_lines = min(numbers.tail_lines, most_lines)
+    kept = _fitting(text.rsplit("\n", most_lines)[::-1], most_lines, numbers.tail_chars) if most_lines else []
     if not kept:
         return 0, len(body)
     return len(kept), end - len("\n".join(kept).encode()) - 1
@@ -68,9 +71,6 @@ def _tail(body: bytes, end: int, most_lines: int) -> tuple[int, int]:
 
 def _fitting(lines: list[str], most_lines: int, most_chars: int) -> list[str]:
     """The first of `lines` whose text joined fits. A line cut by its region's border never fits: see `_SLACK_BYTES`."""
-    chars = -1
-    for count, line in enumerate(lines[:most_lines]):
-        chars += len(line) + 1
-        if chars > most_chars:
-            return lines[:count]
-    return lines[:most_lines]
+    ends = list(itertools.accumulate(map(len, lines[:most_lines])))
+    # Joined, the first n lines have n - 1 line ends between them.
+    return lines[: bisect.bisect_right(range(len(ends)), most_chars, key=lambda index: ends[index] + index)]
