@@ -18,6 +18,9 @@ SESSIONS_KEPT = 512
 PROBE_INTERVAL_S = 2
 """How often the store is tried while it takes no writes."""
 
+KEYS_KEPT = 100_000
+"""Keys of one session that stay in memory. The store knows all of them."""
+
 
 class StaleError(Exception):
     """A commit failed while a request was worked on: what it saw is no longer so, and it begins again."""
@@ -64,6 +67,13 @@ class LiveSession:
         self.last_seq = 0
         self.older_newest_key = ""
         self.keys: dict[str, tuple[bytes, int]] = {}
+
+    def forget_durable_keys(self) -> None:
+        """Leaves keys to the store that it can tell of by now."""
+        durable = [key for key, (_, seq) in self.keys.items() if seq <= self.device.durable]
+        for key in durable:
+            del self.keys[key]
+        self.older_newest_key = max(self.older_newest_key, max(durable, default=""))
 
     @property
     def known(self) -> bool:
@@ -160,6 +170,8 @@ class Live:
         device = session.device
         device.head = session.last_seq = record.seq
         if record.key:
+            if len(session.keys) >= KEYS_KEPT:
+                session.forget_durable_keys()
             session.keys[record.key] = (record.facts.digest, record.seq)
         self._in_flight += 1
         self._quiet.clear()

@@ -201,3 +201,14 @@ async def test_quiet_returns_when_nothing_is_under_way(office: Office) -> None:
     await office.desk.live.quiet()
     assert all(future.done() for future in futures)
     await office.desk.live.quiet()
+
+
+async def test_keys_beyond_the_number_kept_are_left_to_the_store_and_stand_for_their_requests_all_the_same(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "KEYS_KEPT", 3)
+    first = [await office.insert(text(key, key)) for key in ("5", "1", "9", "3", "8", "2", "7")]
+    again = [await office.insert(text(key, key)) for key in ("5", "1", "9", "3", "8", "2", "7")]
+    assert [answer.result for answer in again] == [answer.result for answer in first]
+    assert {answer.repeated for answer in again} == {True}
+    assert (await office.insert(text("6", "6"))).result == "#0008"
