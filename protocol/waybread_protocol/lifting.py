@@ -1,13 +1,15 @@
 """Large texts are lifted out of a message without becoming a string: their UTF-8 is all that is wanted of them.
 
 A string of 60 MB with one emoji takes four times its bytes, and making it holds the interpreter for a tenth of a second.
-So a large MessagePack message is decoded around its one large text, and the text is checked in pieces. Whatever is
-unusual about a message goes the ordinary way, which finds the fault and words it.
+So a large message is decoded around its one large text, and the text is checked, and in JSON unescaped, in pieces.
+Whatever is unusual about a message goes the ordinary way, which finds the fault and words it.
 """
 
 from __future__ import annotations
 
 import codecs
+import re
+from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
@@ -77,39 +79,49 @@ class _Type(Struct, frozen=True, kw_only=True):
     type: str
 
 
-def lift(data: bytes) -> Lifted | None:
-    """The request in a MessagePack message with its one large text lifted out.
+class _Format(NamedTuple):
+    """How one subprotocol is read around a large text."""
+
+    decode: Callable[..., Any]
+    large_text: Callable[[msgspec.Raw], bytes | None]
+
+
+def lift(data: bytes | str, *, text: bool) -> Lifted | None:
+    """The request in a message with its one large text lifted out. `text`: it is JSON, as a string or (joined) as bytes.
 
     None where there is no such text, or anything about the message is not in order.
     """
+    if isinstance(data, str):
+        data = data.encode("utf-8", "surrogatepass")
+    form = _JSON if text else _MSGPACK
     try:
-        kind = msgspec.msgpack.decode(data, type=_Type).type
+        kind = form.decode(data, type=_Type).type
         if kind == "result":
-            return _lift_result(msgspec.msgpack.decode(data, type=_Result))
+            return _lift_result(form, form.decode(data, type=_Result))
         if kind == "message":
-            message = msgspec.msgpack.decode(data, type=_Message)
-            text = _large_text(message.text)
-            if text is None:
+            message = form.decode(data, type=_Message)
+            lifted = form.large_text(message.text)
+            if lifted is None:
                 return None
             empty = Message(id=message.id, session=message.session, key=message.key, role=message.role, text="")
-            return Lifted(empty, text)
+            return Lifted(empty, lifted)
     except (msgspec.DecodeError, ValueError, RecursionError):
         return None
     return None
 
 
-def _lift_result(result: _Result) -> Lifted | None:
-    kind = msgspec.msgpack.decode(result.body, type=_Kind).kind
+def _lift_result(form: _Format, result: _Result) -> Lifted | None:
+    kind = form.decode(result.body, type=_Kind).kind
     body: TextBody | ReadBody
     if kind == "text":
-        raw = msgspec.msgpack.decode(result.body, type=_TextBody)
-        text = _large_text(raw.text)
+        raw = form.decode(result.body, type=_TextBody)
+        text = form.large_text(raw.text)
         body = TextBody(text="", error=raw.error)
     elif kind == "read":
-        read = msgspec.msgpack.decode(result.body, type=_ReadBody)
+        read = form.decode(result.body, type=_ReadBody)
         if read.content.data is not UNSET or read.content.window is not UNSET:
             return None
-        text = _large_text(read.content.text)
+        text = form.large_text(read.content.text)
         content = Content(text="", sha256=read.content.sha256)
         body = ReadBody(path=read.path, absolute=read.absolute, offset=read.offset, limit=read.limit, content=content)
     else:
@@ -139,6 +151,35 @@ def _large_text(raw: msgspec.Raw) -> bytes | None:
         return None
     text = view[head:]
     return bytes(text) if _is_utf8(text) else None
+
+
+_TOKENS = re.compile(rb"(?:[^\\]+|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u(?![dD][89abAB])....|\\[^u])*", re.DOTALL)
+"""Whole characters and escapes of a JSON string: a surrogate stands only with its other half."""
+
+
+def _large_json_text(raw: msgspec.Raw) -> bytes | None:
+    view = memoryview(raw)
+    if len(view) < LIFTED_BYTES or view[0] != ord('"'):
+        return None
+    inner = bytes(view[1:-1])
+    if b"\\" not in inner:
+        return inner if _is_utf8(memoryview(inner)) else None
+    pieces: list[bytes] = []
+    at, size = 0, len(inner)
+    while at < size:
+        tokens = _TOKENS.match(inner, at, at + _PIECE_BYTES)
+        end = at if tokens is None else tokens.end()
+        while at < end < size and inner[end] & 0xC0 == 0x80:
+            end -= 1
+        if end == at:
+            return None
+        pieces.append(msgspec.json.decode(b'"%b"' % inner[at:end], type=str).encode())
+        at = end
+    return b"".join(pieces)
+
+
+_JSON = _Format(msgspec.json.decode, _large_json_text)
+_MSGPACK = _Format(msgspec.msgpack.decode, _large_text)
 
 
 def _is_utf8(text: memoryview) -> bool:

@@ -94,18 +94,20 @@ def test_a_client_takes_any_bytes_for_a_message_or_one_of_two_faults(subprotocol
     assert known > 100
 
 
-def test_what_is_lifted_out_of_large_bytes_at_random_is_what_decoding_gives() -> None:
-    codec = daemon_codec(SUBPROTOCOL_MSGPACK)
+@pytest.mark.parametrize("subprotocol", CODECS)
+def test_what_is_lifted_out_of_large_bytes_at_random_is_what_decoding_gives(subprotocol: str) -> None:
+    codec = daemon_codec(subprotocol)
+    encode = msgspec.json.encode if codec.text else msgspec.msgpack.encode
     lifted_some = 0
     for seed in range(1500):
         chance = random.Random(seed)
-        large = chance.choice(("a" * 270_000, "é" * 140_000, "\U0001f600" * 70_000))
+        large = chance.choice(("a" * 270_000, "é" * 140_000, "\U0001f600" * 70_000, 'x"\n\\' * 70_000))
         body = {"kind": "text", "text": large}
         message = {"type": "result", "id": 1, "session": "s", "key": "k", "tool": "t", "body": body}
-        data = bytearray(msgspec.msgpack.encode(message))
+        data = bytearray(encode(message))
         for _ in range(chance.randrange(3)):
             data[chance.choice((chance.randrange(60), chance.randrange(len(data))))] ^= 1 << chance.randrange(8)
-        lifted = lift(bytes(data))
+        lifted = lift(bytes(data), text=codec.text)
         if lifted is None:
             continue
         lifted_some += 1

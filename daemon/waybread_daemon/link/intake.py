@@ -103,7 +103,7 @@ class Intake:
 
     def _decoded_large(self, data: bytes | str) -> tuple[FromClient, bytes | None]:
         check_weight(data, text=self._codec.text)
-        lifted = lift(data) if isinstance(data, bytes) and not self._codec.text else None
+        lifted = lift(data, text=self._codec.text)
         return (self._codec.decode(data), None) if lifted is None else lifted
 
     async def _heavily(self, work: Callable[[], T]) -> T:
