@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterator
 
 import msgspec
 
@@ -19,16 +20,20 @@ def frames(encoded: bytes, max_frame: int, *, text: bool) -> list[bytes]:
 
     `text`: for JSON, whose parts carry their data in base64.
     """
+    return list(iter_frames(encoded, max_frame, text=text))
+
+
+def iter_frames(encoded: bytes, max_frame: int, *, text: bool) -> Iterator[bytes]:
+    """The same, each frame made when it is asked for: all of those of 60 MB at once would take their time."""
     if len(encoded) <= max_frame:
-        return [encoded]
+        yield encoded
+        return
     room = max_frame - _OVERHEAD_BYTES
     piece_bytes = room // 4 * 3 if text else room
     last_index = (len(encoded) - 1) // piece_bytes
-    pieces: list[bytes] = []
     for index in range(last_index + 1):
         data = encoded[index * piece_bytes : (index + 1) * piece_bytes]
-        pieces.append(_encode(index, index == last_index, data, text=text))
-    return pieces
+        yield _encode(index, index == last_index, data, text=text)
 
 
 def _encode(index: int, last: bool, data: bytes, *, text: bool) -> bytes:

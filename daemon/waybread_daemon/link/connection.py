@@ -18,7 +18,7 @@ from waybread_daemon.sessions.desk import Desk
 from waybread_daemon.sessions.fitting import smaller, smaller_entry
 from waybread_daemon.sessions.job import error_answer
 from waybread_daemon.sessions.live import LiveDevice
-from waybread_daemon.store.contract import StoreFault, Token
+from waybread_daemon.store.contract import LARGE_BYTES, StoreFault, Token
 from waybread_protocol.codec import Codec, daemon_codec
 from waybread_protocol.errors import CloseCode, ErrorCode, FrameError, RequestError
 from waybread_protocol.limits import HELLO_MAX_BYTES, PROTOCOL, Struct, type_of
@@ -32,6 +32,7 @@ from waybread_protocol.messages import (
     Entry,
     FromClient,
     Hello,
+    Inserted,
     Lagged,
     Limits,
     Page,
@@ -114,6 +115,8 @@ class Connection:
         self._large: set[int] = set()
         self._follow: Follow | None = None
         self._follow_asked = 0
+        self._follow_settled = 0
+        """The newest of those asked for that was answered, or ended before it was."""
         self._ended = False
 
     async def run(self) -> None:
@@ -309,7 +312,7 @@ class Connection:
             case Describe():
                 self.answer(Description(re=request.id, loop=_LOOP, prompt=PROMPT))
             case Unfollow():
-                self._follow_asked += 1
+                self._follow_settled = self._follow_asked
                 self._end_follow()
                 self.answer(Done(re=request.id))
             case Sync():
@@ -318,17 +321,17 @@ class Connection:
                 self._house.desk.submit(device, request, taken.args, self, text=taken.text)
 
     def _sync(self, device: LiveDevice, request: Sync) -> None:
-        if request.follow:
-            self._end_follow()
-            self._follow_asked += 1
+        self._follow_asked += request.follow
         asked = self._follow_asked
 
         def made(page: Page, session: int | None) -> None:
             sent = self._send(page)
-            whole = isinstance(sent, Page) and not sent.more
-            # Another follow, or its end, may have been asked for while the page was made: the last word counts.
-            if request.follow and asked == self._follow_asked and whole and not self._closed:
-                self._follow = Follow(self._house.desk.live, device, self, session, page.head)
+            # Only an answer changes what is followed, and of several the one that was asked for last.
+            if request.follow and asked > self._follow_settled and not self._closed and isinstance(sent, Page):
+                self._follow_settled = asked
+                self._end_follow()
+                if not sent.more:
+                    self._follow = Follow(self._house.desk.live, device, self, session, page.head)
 
         self._house.desk.sync(device, request, self, made)
 
@@ -356,13 +359,21 @@ class Connection:
         self._send(answer)
 
     def _send(self, answer: Answer) -> Answer:
-        """Sends the answer, or what the client can take of it, or that it is too large. Returns what was sent."""
-        size = self._open.pop(answer.re, 0)
-        self._open_bytes -= size
-        self._large.discard(answer.re)
+        """Sends the answer, or what the client can take of it, or that it is too large. Returns what is sent."""
+        if isinstance(answer, Inserted) and len(answer.text) >= LARGE_BYTES:
+            # A text of 60 MB takes a tenth of a second to encode: others are answered meanwhile.
+            encoding = asyncio.get_running_loop().run_in_executor(self._house.desk.heavy, self._codec.encode, answer)
+            encoding.add_done_callback(lambda encoded: self._put(answer, encoded.result()))
+            return answer
         data = self._codec.encode(answer)
         while len(data) > self._max_message and (less := smaller(answer)) is not None:
             answer, data = less, self._codec.encode(less)
+        return self._put(answer, data)
+
+    def _put(self, answer: Answer, data: bytes) -> Answer:
+        size = self._open.pop(answer.re, 0)
+        self._open_bytes -= size
+        self._large.discard(answer.re)
         if len(data) > self._max_message:
             fault = RequestError(
                 ErrorCode.TOO_LARGE,

@@ -12,7 +12,7 @@ from websockets.protocol import State
 
 from waybread_daemon.sessions.lane import start
 from waybread_protocol.limits import LEAST_MAX_BYTES
-from waybread_protocol.parts import frames
+from waybread_protocol.parts import iter_frames
 
 
 class Outbox:
@@ -81,7 +81,7 @@ class Outbox:
         try:
             while self._messages:
                 data = self._messages.popleft()
-                for frame in frames(data, self.max_frame, text=self._text):
+                for frame in iter_frames(data, self.max_frame, text=self._text):
                     if self._socket.state is not State.OPEN:
                         self._closed = True
                         return

@@ -35,11 +35,11 @@ def smaller(answer: Answer) -> Answer | None:
 
 
 def smaller_entry(entry: Entry) -> Entry | None:
-    """An entry with half of its text, else without its arguments, else with its longest label halved."""
+    """An entry without its arguments or with half of its text, whichever is longer; else with its longest label halved."""
+    if entry.args and entry.args_chars >= len(entry.text):
+        return _replaced(entry, args={})
     if entry.text:
         return _replaced(entry, text=entry.text[: len(entry.text) // 2])
-    if entry.args:
-        return _replaced(entry, args={})
     longest = max(("title", "call", "tool"), key=lambda name: len(getattr(entry, name)))
     label: str = getattr(entry, longest)
     if label:

@@ -178,6 +178,10 @@ class Job:
                 f"the answer has {len(text)} characters, more than the `max_message` of this link: ask for less",
             )
 
+    async def check_fits_heavily(self, text: str) -> None:
+        """The same for a text that may be large: to tell its size in the caller's encoding takes its time."""
+        await self.heavily(len(text), lambda: self.check_fits(text))
+
     def record(self, kind: str, facts: Facts, **fields: Any) -> Record:  # the fields of Record
         """A record of this session that comes next in the log."""
         state = self.state
@@ -274,7 +278,7 @@ class Job:
         if inserting.capped is not None or len(body) < LARGE_BYTES:
             return self.shown_now(inserting, body)
         text = await self.heavily(len(body), lambda: text_of(inserting, body))
-        self.check_fits(text)
+        await self.check_fits_heavily(text)
         return text
 
     def shown_now(self, inserting: Inserting, body: bytes) -> str:
@@ -290,7 +294,7 @@ class Job:
             return False
         first: Row = row
         text = (await self.look(lambda reader: stored_text_of(reader, first))).decode()
-        self.check_fits(text)
+        await self.check_fits_heavily(text)
         stub_of = first.facts.stub_of
         self.caller.answer(
             Inserted(

@@ -51,7 +51,7 @@ async def _read_content(job: Job, asked: Asked, digest: bytes, data: bytes) -> N
     if inserting.lines is not None:
         first, last = inserting.lines
         text = inserting.lead + await job.heavily(size, lambda: _numbered_lines(data, first, last, lines))
-        job.check_fits(text)
+        await job.check_fits_heavily(text)
     contents = (await kept(job, asked.sha256, data),)
     _insert(job, inserting, digest, text=text, contents=contents, source=asked.sha256)
 
@@ -71,7 +71,7 @@ async def _read_window(job: Job, asked: Asked, digest: bytes, window: Window) ->
         return
     first, _ = inserting.lines
     text = inserting.lead + await job.heavily(len(data), lambda: numbered(data, first))
-    job.check_fits(text)
+    await job.check_fits_heavily(text)
     own = await job.stage(asked.sha256, data, text=True) if len(data) >= LARGE_BYTES else None
     _insert(job, inserting, digest, text=text, base=first, body=b"" if own else data, own=own)
 
@@ -112,7 +112,7 @@ async def _read_known(job: Job, asked: Asked, digest: bytes) -> None:
     if inserting.lines is not None and not inserting.stub_of:
         first, last = inserting.lines
         text = inserting.lead + await job.look(lambda reader: numbered(reader.lines(found, first, last), first))
-        job.check_fits(text)
+        await job.check_fits_heavily(text)
     contents = () if inserting.stub_of else (FileContent(asked.sha256, None),)
     _insert(job, inserting, digest, text=text, contents=contents, source=asked.sha256)
 

@@ -41,17 +41,28 @@ def test_half_a_list_of_sessions_has_more() -> None:
     assert smaller(SessionList(re=1, sessions=rows[:1], more=False)) is None
 
 
-def test_an_entry_loses_half_of_its_text_then_its_arguments_then_of_its_labels_then_of_its_turns() -> None:
+def test_an_entry_loses_what_is_longer_of_text_and_arguments_then_of_its_labels_then_of_its_turns() -> None:
     entry = Entry(
-        seq=1, session="s", at_ms=1, kind="result", text="abc", args={"a": 1}, call="c", tool="bash", turns=["x", "y"]
+        seq=1,
+        session="s",
+        at_ms=1,
+        kind="result",
+        text="abcdefghij",
+        args={"a": 1},
+        args_chars=7,
+        call="c",
+        tool="bash",
+        turns=["x", "y"],
     )
     seen: list[dict[str, object]] = []
     while (less := smaller_entry(entry)) is not None:
         entry = less
         seen.append({name: getattr(entry, name) for name in ("text", "args", "tool", "call", "turns")})
     assert seen == [
-        {"text": "a", "args": {"a": 1}, "tool": "bash", "call": "c", "turns": ["x", "y"]},
-        {"text": "", "args": {"a": 1}, "tool": "bash", "call": "c", "turns": ["x", "y"]},
+        {"text": "abcde", "args": {"a": 1}, "tool": "bash", "call": "c", "turns": ["x", "y"]},
+        {"text": "abcde", "args": {}, "tool": "bash", "call": "c", "turns": ["x", "y"]},
+        {"text": "ab", "args": {}, "tool": "bash", "call": "c", "turns": ["x", "y"]},
+        {"text": "a", "args": {}, "tool": "bash", "call": "c", "turns": ["x", "y"]},
         {"text": "", "args": {}, "tool": "bash", "call": "c", "turns": ["x", "y"]},
         {"text": "", "args": {}, "tool": "ba", "call": "c", "turns": ["x", "y"]},
         {"text": "", "args": {}, "tool": "b", "call": "c", "turns": ["x", "y"]},
