@@ -7,7 +7,7 @@ import ipaddress
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -136,8 +136,12 @@ def _from_text(name: str, text: str) -> object:
     """What a variable says: lists are separated by commas."""
     if name in ("allowed_hosts", "allowed_origins"):
         return [item.strip() for item in text.split(",") if item.strip()]
+    plain = get_type_hints(Config)[name]
+    if plain not in (bool, int, float):
+        return text
     try:
-        return msgspec.convert(text, _type(name), strict=False)
+        # Without its limits: a number that is out of them is told as one.
+        return msgspec.convert(text, plain, strict=False)
     except msgspec.ValidationError:
         return text
 
@@ -146,7 +150,11 @@ def _checked(name: str, value: object, source: str, faults: list[str]) -> bool:
     try:
         msgspec.convert(value, _type(name))
     except msgspec.ValidationError as fault:
-        faults.append(f"{name} is {value!r} in {source}: {fault}")
+        choices = get_args(get_type_hints(Config)[name]) if isinstance(value, str) else ()
+        if all(isinstance(choice, str) for choice in choices) and choices:
+            faults.append(f"{name} is {value!r} in {source}: choose {', '.join(choices)}")
+        else:
+            faults.append(f"{name} is {value!r} in {source}: {fault}")
         return False
     return True
 

@@ -104,3 +104,25 @@ def test_a_host_beyond_this_machine_needs_the_word_for_it(tmp_path: Path) -> Non
 )
 def test_what_only_this_machine_reaches(host: str, loopback: bool) -> None:
     assert is_loopback(host) is loopback
+
+
+@pytest.mark.parametrize(
+    "variable, text, reason",
+    [
+        ("WAYBREAD_PAGE_BYTES", "1000", "page_bytes is 1000 in the environment: Expected `int` >= 1024"),
+        ("WAYBREAD_PORT", "70000", "port is 70000 in the environment: Expected `int` <= 65535"),
+        ("WAYBREAD_PORT", "http", "port is 'http' in the environment: Expected `int`, got `str`"),
+        ("WAYBREAD_HELLO_TIMEOUT_S", "0", "hello_timeout_s is 0.0 in the environment: Expected `float` > 0.0"),
+        (
+            "WAYBREAD_LOG_LEVEL",
+            "DEBUG",
+            "log_level is 'DEBUG' in the environment: choose debug, info, warning, error",
+        ),
+    ],
+)
+def test_a_variable_that_is_out_of_its_range_is_told_with_the_range(
+    tmp_path: Path, variable: str, text: str, reason: str
+) -> None:
+    with pytest.raises(ConfigError) as refused:
+        load_config(tmp_path, {variable: text}, {})
+    assert refused.value.faults == [reason]

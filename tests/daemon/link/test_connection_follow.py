@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -277,3 +278,28 @@ async def test_a_text_larger_than_a_page_is_pushed_cut_and_the_rest_is_had_by_en
             assert len(piece["text"].encode()) <= 262_144
             joined, next_char = joined + piece["text"], piece["next_char"]
         assert joined == text
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"after": 1, "epoch": "another"},
+        {"after": 1},
+        {"after": 99_999, "epoch": "right"},
+        {"session": "never opened"},
+        {"session": "deleted"},
+        {"after": -1},
+    ],
+)
+async def test_a_sync_that_is_answered_by_an_error_leaves_the_follow_as_it_is(
+    served: Served, wrong: dict[str, Any]
+) -> None:
+    token = await served.new_token()
+    async with greeted(served.url, token) as wire, greeted(served.url, token) as follower:
+        await opened(wire, "a", "deleted")
+        await wire.ask("delete", session="deleted")
+        await follower.ask("sync", follow=True)
+        fields = {**wrong, "epoch": served.store.epoch} if wrong.get("epoch") == "right" else wrong
+        assert (await follower.ask("sync", **fields, follow=True))["type"] == "error"
+        await wire.ask("turn", session="a", turn="told")
+        assert (await follower.push())["entry"]["turn"] == "told"
