@@ -40,8 +40,7 @@ class Seat:
         welcome = self.watch.open(self.watcher.token, self.codec)
         assert (welcome["type"], welcome["role"], welcome["head"]) == ("welcome", "viewer", self.world.head)
         self.epoch = welcome["epoch"]
-        if self.following is not None:
-            self.follow(self.following, self.cursor)
+        self.follow_again(self.cursor)
 
     def link_line(self) -> None:
         welcome = self.line.open(self.account.token, self.codec)
@@ -164,7 +163,8 @@ class Seat:
     # --- Following ---------------------------------------------------------------------------------------------------
 
     def follow(self, session: str, after: int) -> None:
-        """Pages from a cursor to the end, then pushes."""
+        """Pages from a cursor to the end, then pushes. What is answered by an error leaves an earlier follow as it is."""
+        earlier = self.following, self.cursor
         self.following, self.cursor = session, after
         more = True
         while more:
@@ -173,13 +173,19 @@ class Seat:
             if page["type"] == "error":
                 known = self.world.sessions.get(session)
                 assert page["code"] == ("unknown_session" if known is None else "gone"), page
-                self.following = None
+                self.following, self.cursor = earlier
                 return
             entries = [entry for entry in self.world.entries(self.cursor, session) if entry["seq"] <= page["next"]]
             check_entries(page["entries"], entries)
             assert page["head"] == self.world.head
             self.cursor, more = page["next"], page["more"]
         assert self.cursor == self.world.head
+
+    def follow_again(self, after: int) -> None:
+        """The same follow, which the daemon or its connection ended."""
+        session, self.following = self.following, None
+        if session is not None:
+            self.follow(session, after)
 
     def unfollow(self) -> None:
         assert self.watch.ask({"type": "unfollow"})["type"] == "done"
@@ -198,7 +204,7 @@ class Seat:
                 self.lagged += 1
                 # What it names was pushed, or is no entry of what is followed.
                 assert self.cursor <= push["next"] < entry["seq"]
-                self.follow(self.following, push["next"])
+                self.follow_again(push["next"])
                 return
             check_entry(push["entry"], entry)
             self.cursor = entry["seq"]
