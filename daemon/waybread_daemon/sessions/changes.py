@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import NamedTuple
 
 from msgspec import UNSET
@@ -11,7 +10,7 @@ from waybread_daemon.hygiene.change import FileChange, change_answer, describe_c
 from waybread_daemon.sessions.contents import Given, check_hash, content_needed, given, kept, settle_device
 from waybread_daemon.sessions.digest import request_digest
 from waybread_daemon.sessions.job import Job
-from waybread_daemon.store.contract import LARGE_BYTES, FileContent, Reader
+from waybread_daemon.store.contract import FileContent, Reader
 from waybread_protocol.messages import ChangeBody, Content
 
 _CHANGE_WEIGHT_BYTES = 4096
@@ -57,10 +56,7 @@ async def change(job: Job, body: ChangeBody) -> None:
     inserting = await job.heavily(shown_bytes, lambda: change_answer(state, described, body.note))
     text = await job.shown(inserting, inserting.body)
     files = await _files(job, contents)
-    own = None
-    if len(inserting.body) >= LARGE_BYTES:
-        sha256 = await job.heavily(len(inserting.body), lambda: hashlib.sha256(inserting.body).digest())
-        own = await job.stage(sha256, inserting.body, text=True)
+    own = await job.stage_text(inserting.body)
     job.insert(
         inserting,
         text,

@@ -72,7 +72,7 @@ async def kept(job: Job, sha256: bytes, data: bytes) -> FileContent:
     await settle_device(job)
     device = job.device.number
     known = await job.look(lambda reader: reader.content(device, sha256))
-    return FileContent(sha256, None if known is not None else await job.stage(sha256, data, text=False))
+    return FileContent(sha256, None if known is not None else await job.stage_content(sha256, data))
 
 
 async def settle_device(job: Job) -> None:

@@ -11,7 +11,7 @@ from waybread_daemon.sessions.changes import change
 from waybread_daemon.sessions.digest import request_digest, sha256_of
 from waybread_daemon.sessions.job import Job
 from waybread_daemon.sessions.reads import read
-from waybread_daemon.store.contract import LARGE_BYTES, Reader, Span
+from waybread_daemon.store.contract import Reader, Span
 from waybread_protocol.messages import ReadBody, TextBody
 
 
@@ -45,9 +45,7 @@ async def _text(job: Job, body: TextBody) -> None:
 
     inserting = decide() if small else await job.heavily(len(data), decide)
     text = job.shown_now(inserting, inserting.body) if small else await job.shown(inserting, inserting.body)
-    own = None
-    if len(inserting.body) >= LARGE_BYTES:
-        own = await job.stage(sha256, inserting.body, text=True)
+    own = await job.stage_text(inserting.body)
     job.insert(
         inserting,
         text,

@@ -164,9 +164,16 @@ class Job:
         """The UTF-8 of a text that is small enough to be worked on at once, else None."""
         return text.encode() if self._lifted is None and len(text) < LARGE_BYTES // 4 else None
 
-    async def stage(self, sha256: bytes, data: bytes, *, text: bool) -> Staged:
-        """Writes large content ahead."""
-        return await self.live.store.stage(self.device.number, sha256, data, text=text)
+    async def stage_text(self, text: bytes) -> Staged | None:
+        """Writes a large text ahead, a body or a window; None for one that is small enough to go with its record."""
+        if len(text) < LARGE_BYTES:
+            return None
+        # It is kept apart and found by no hash, so it needs none.
+        return await self.live.store.stage(self.device.number, b"", text, text=True)
+
+    async def stage_content(self, sha256: bytes, data: bytes) -> Staged:
+        """Writes a large file's content ahead."""
+        return await self.live.store.stage(self.device.number, sha256, data, text=False)
 
     # --- The decision ------------------------------------------------------------------------------------------------
 

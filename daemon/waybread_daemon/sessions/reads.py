@@ -11,7 +11,7 @@ from waybread_daemon.hygiene.read import Asked, known_lines, read_answer
 from waybread_daemon.sessions.contents import check_hash, content_needed, given, kept, settle_device
 from waybread_daemon.sessions.digest import request_digest
 from waybread_daemon.sessions.job import Job
-from waybread_daemon.store.contract import LARGE_BYTES, FileContent, Span, Staged
+from waybread_daemon.store.contract import FileContent, Span, Staged
 from waybread_protocol.errors import ErrorCode, RequestError
 from waybread_protocol.loop import CONTEXT
 from waybread_protocol.messages import ReadBody, Window
@@ -72,7 +72,7 @@ async def _read_window(job: Job, asked: Asked, digest: bytes, window: Window) ->
     first, _ = inserting.lines
     text = inserting.lead + await job.heavily(len(data), lambda: numbered(data, first))
     await job.check_fits_heavily(text)
-    own = await job.stage(asked.sha256, data, text=True) if len(data) >= LARGE_BYTES else None
+    own = await job.stage_text(data)
     _insert(job, inserting, digest, text=text, base=first, body=b"" if own else data, own=own)
 
 

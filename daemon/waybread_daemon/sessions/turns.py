@@ -14,7 +14,7 @@ from waybread_daemon.hygiene.session import State
 from waybread_daemon.sessions.digest import request_digest
 from waybread_daemon.sessions.job import Job
 from waybread_daemon.sessions.live import StaleError
-from waybread_daemon.store.contract import LARGE_BYTES, Facts, Opening, Row
+from waybread_daemon.store.contract import Facts, Opening, Row
 from waybread_protocol.errors import ErrorCode, RequestError
 from waybread_protocol.messages import Compacted as CompactedAnswer
 from waybread_protocol.messages import Done, ReadRow
@@ -194,7 +194,7 @@ async def message(job: Job) -> None:
     digest = request_digest("message", request.role, sha256)
     if await _repeated(job, digest):
         return
-    own = await job.stage(sha256, text, text=True) if len(text) >= LARGE_BYTES else None
+    own = await job.stage_text(text)
     facts = Facts(
         at_ms=job.services.now_ms(),
         turn=job.state.turn,
