@@ -7,7 +7,7 @@ import ipaddress
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -28,13 +28,19 @@ NO_SETTINGS = frozenset({f"{PREFIX}DATA", f"{PREFIX}PYTHON"})
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 MaxBytes = Annotated[int, Meta(ge=LEAST_MAX_BYTES, le=2**31 - 1)]
+Port = Annotated[int, Meta(ge=0, le=65535)]
+Count = Annotated[int, Meta(ge=1, le=1_000_000)]
+SizeBytes = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Every setting, with its default. A field's name is its key in the file; in capitals behind `WAYBREAD_`, its variable."""
 
     host: Annotated[str, Meta(min_length=1)] = "127.0.0.1"
-    port: Annotated[int, Meta(ge=0, le=65535)] = 8787
+    port: Port = 8787
+    public_url: str = ""
+    tls_cert: str = ""
+    tls_key: str = ""
     max_frame: MaxBytes = MAX_FRAME_BYTES
     max_message: MaxBytes = MAX_MESSAGE_BYTES
     page_bytes: Annotated[int, Meta(ge=1024, le=16 * 1024 * 1024)] = PAGE_BYTES
@@ -42,6 +48,20 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
     allow_plaintext: bool = False
+    trusted_proxies: tuple[str, ...] = ()
+    max_connections: Count = 512
+    max_device_connections: Count = 16
+    max_waiting_hellos: Count = 32
+    max_failed_hellos: Count = 10
+    viewer_burst_requests: Count = 60
+    viewer_requests_per_s: Count = 20
+    device_quota_bytes: SizeBytes = 5 * 1024**3
+    free_floor_bytes: SizeBytes = 2 * 1024**3
+    free_floor_percent: Annotated[int, Meta(ge=0, le=90)] = 5
+    keep_sessions_days: Annotated[int, Meta(ge=0, le=36_500)] = 0
+    metrics: bool = False
+    metrics_port: Port = 8788
+    discovery: bool = False
     log_level: LogLevel = "info"
 
 
@@ -134,9 +154,9 @@ def _from_environment(environment: Mapping[str, str], faults: list[str]) -> dict
 
 def _from_text(name: str, text: str) -> object:
     """What a variable says: lists are separated by commas."""
-    if name in ("allowed_hosts", "allowed_origins"):
-        return [item.strip() for item in text.split(",") if item.strip()]
     plain = get_type_hints(Config)[name]
+    if get_origin(plain) is tuple:
+        return [item.strip() for item in text.split(",") if item.strip()]
     if plain not in (bool, int, float):
         return text
     try:

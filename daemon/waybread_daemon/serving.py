@@ -17,11 +17,10 @@ from typing import Any
 from structlog.typing import FilteringBoundLogger
 
 from waybread_daemon.config import STORE_NAME, Config
-from waybread_daemon.link.server import Server, Settings
+from waybread_daemon.link.server import Server
 from waybread_daemon.sessions.desk import Desk
 from waybread_daemon.store.sqlite import SqliteStore
 from waybread_protocol.limits import PATH
-from waybread_protocol.messages import Limits
 
 __all__ = ["STORE_NAME", "AddressRefusal", "now_ms", "run", "serve"]
 
@@ -77,19 +76,7 @@ async def serve(
     heavy = ThreadPoolExecutor(HEAVY_THREADS, thread_name_prefix="heavy")
     try:
         desk = Desk(store, heavy, now_ms, _reporter(log))
-        server = Server(
-            desk,
-            Settings(
-                config.host,
-                config.port,
-                Limits(max_frame=config.max_frame, max_message=config.max_message, page_bytes=config.page_bytes),
-                config.hello_timeout_s,
-                config.allowed_hosts,
-                config.allowed_origins,
-            ),
-            server_name,
-            log.bind,
-        )
+        server = Server(desk, config, server_name, log.bind)
         try:
             port = await server.start()
         except OSError as fault:

@@ -7,13 +7,14 @@ from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
+from waybread_daemon.config import Config
 from waybread_daemon.link.accounts import make_device_id, make_token
-from waybread_daemon.link.server import Server, Settings
+from waybread_daemon.link.server import Server
 from waybread_daemon.sessions.desk import Desk
 from waybread_daemon.store.contract import Device
 from waybread_daemon.store.sqlite import SqliteStore
-from waybread_protocol.messages import Limits
 
 NAME = "waybread/test"
 
@@ -35,13 +36,13 @@ class Log:
 class Served:
     """The daemon and the one who keeps its accounts."""
 
-    def __init__(self, store: SqliteStore, heavy: ThreadPoolExecutor, settings: Settings) -> None:
+    def __init__(self, store: SqliteStore, heavy: ThreadPoolExecutor, config: Config) -> None:
         clock = itertools.count(1_000)
         self.store = store
         self.faults: list[BaseException] = []
         self.log: list[tuple[str, dict[str, object]]] = []
         self.desk = Desk(store, heavy, lambda: next(clock), self._report)
-        self.server = Server(self.desk, settings, NAME, self._bound_log)
+        self.server = Server(self.desk, config, NAME, self._bound_log)
         self.port = 0
 
     @property
@@ -72,29 +73,16 @@ class Served:
 
 
 @asynccontextmanager
-async def serving(
-    folder: Path,
-    *,
-    max_frame: int = 1024 * 1024,
-    max_message: int = 64 * 1024 * 1024,
-    page_bytes: int = 256 * 1024,
-    hello_timeout_s: float = 10,
-    allowed_hosts: tuple[str, ...] = (),
-    allowed_origins: tuple[str, ...] = (),
-) -> AsyncGenerator[Served, None]:
-    """Serves until the block ends. No fault of the daemon may have come up by then that the test did not take."""
+async def serving(folder: Path, **settings: Any) -> AsyncGenerator[Served, None]:
+    """Serves until the block ends. `settings` are those of `Config`; the machine's own disk may be as full as it likes.
+
+    No fault of the daemon may have come up by then that the test did not take.
+    """
     store = SqliteStore.open(folder / "waybread.sqlite", clock_ms=lambda: 1_000)
     await store.start()
     heavy = ThreadPoolExecutor(2)
-    settings = Settings(
-        "127.0.0.1",
-        0,
-        Limits(max_frame=max_frame, max_message=max_message, page_bytes=page_bytes),
-        hello_timeout_s,
-        allowed_hosts,
-        allowed_origins,
-    )
-    served = Served(store, heavy, settings)
+    config = Config(port=0, **{"free_floor_bytes": 0} | settings)
+    served = Served(store, heavy, config)
     try:
         served.port = await served.server.start()
         yield served

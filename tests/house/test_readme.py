@@ -23,7 +23,7 @@ def test_the_table_of_settings_is_that_of_the_program_with_its_defaults() -> Non
     rows = re.findall(r"^\| `(\w+)` \| `(\w+)` \| (.+?) \|", README, re.MULTILINE)
     defaults = dict(zip(Config.__struct_fields__, Config.__struct_defaults__, strict=True))
     wanted = [
-        (name, f"{PREFIX}{name.upper()}", "none" if default == () else f"`{str(default).lower()}`")
+        (name, f"{PREFIX}{name.upper()}", "none" if default in ((), "") else f"`{str(default).lower()}`")
         for name, default in defaults.items()
     ]
     assert rows == wanted

@@ -36,10 +36,13 @@ def test_every_dependency_has_the_lower_bound_that_the_code_relies_on() -> None:
         "apsw": (3, 51, 3),
         "msgspec": (0, 20),
         "platformdirs": (4, 3),
+        "prometheus-client": (0, 22),
         "pygit2": (1, 18),
+        "segno": (1, 6, 6),
         "structlog": (25, 1),
         "uvloop": (0, 21),
         "websockets": (17,),
+        "zeroconf": (0, 147),
         "zstandard": (0, 23),
     }
 
@@ -51,7 +54,7 @@ def test_what_is_installed_is_not_older_than_its_lower_bound(name: str) -> None:
 
 def test_what_the_tests_need_has_lower_bounds() -> None:
     bounds = lower_bounds(PROJECT["optional-dependencies"]["test"])
-    assert bounds.keys() == {"hypothesis", "jsonschema", "pytest", "pytest-asyncio"}
+    assert bounds.keys() == {"hypothesis", "jsonschema", "pytest", "pytest-asyncio", "trustme"}
     assert () not in bounds.values()
 
 

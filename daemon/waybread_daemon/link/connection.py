@@ -10,6 +10,7 @@ from msgspec import UNSET
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
+from waybread_daemon.config import Config
 from waybread_daemon.link.accounts import token_id, valid_token
 from waybread_daemon.link.followers import Follow
 from waybread_daemon.link.intake import Intake, Taken
@@ -84,8 +85,8 @@ class House(Protocol):
     """What the server lends to a connection."""
 
     desk: Desk
+    config: Config
     limits: Limits
-    hello_timeout_s: float
     draining: bool
 
     @property
@@ -154,13 +155,13 @@ class Connection:
     async def _hello(self) -> bool:
         """Whether the client said who it is, in time."""
         try:
-            async with asyncio.timeout(self._house.hello_timeout_s):
+            async with asyncio.timeout(self._house.config.hello_timeout_s):
                 while True:
                     verdict = await self._first(await self.socket.recv())
                     if verdict is not None:
                         break
         except TimeoutError:
-            verdict = (0, f"no hello came within {self._house.hello_timeout_s:g} s")
+            verdict = (0, f"no hello came within {self._house.config.hello_timeout_s:g} s")
         if not verdict:
             return True
         re, sentence = verdict

@@ -6,13 +6,13 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 from websockets.asyncio.server import Server as WebsocketServer
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
+from waybread_daemon.config import Config
 from waybread_daemon.link.accounts import Watch
 from waybread_daemon.link.connection import CLOSE_TIMEOUT_S, Connection, Log
 from waybread_daemon.link.gate import Gate, Health, choose_subprotocol
@@ -28,30 +28,18 @@ _CHECK_INTERVAL_S = 2
 _DRAIN_TIMEOUT_S = 25
 
 
-class Settings(NamedTuple):
-    """What the server is told: where to listen, what it takes, whom it knows."""
-
-    host: str
-    port: int
-    limits: Limits
-    hello_timeout_s: float
-    allowed_hosts: Iterable[str]
-    allowed_origins: Iterable[str]
-
-
 class Server:
     """All links of a daemon."""
 
-    def __init__(self, desk: Desk, settings: Settings, server_name: str, bind_log: Callable[..., Log]) -> None:
+    def __init__(self, desk: Desk, config: Config, server_name: str, bind_log: Callable[..., Log]) -> None:
         self.desk = desk
-        self.limits = settings.limits
-        self.hello_timeout_s = settings.hello_timeout_s
+        self.config = config
+        self.limits = Limits(max_frame=config.max_frame, max_message=config.max_message, page_bytes=config.page_bytes)
         self.server_name = server_name
         self.draining = False
-        self._settings = settings
         self._bind_log = bind_log
         self._log = bind_log()
-        self._gate = Gate(settings.host, settings.allowed_hosts, settings.allowed_origins)
+        self._gate = Gate(config.host, config.allowed_hosts, config.allowed_origins)
         self._connections: set[Connection] = set()
         self._opened = 0
         self._server: WebsocketServer | None = None
@@ -62,8 +50,8 @@ class Server:
         """Listens, and returns the port. Raises `OSError` where the address cannot be had."""
         self._server = await serve(
             self._serve,
-            self._settings.host,
-            self._settings.port,
+            self.config.host,
+            self.config.port,
             process_request=self._answer_http,
             select_subprotocol=_select,
             compression=None,
