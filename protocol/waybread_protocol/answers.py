@@ -121,7 +121,10 @@ class ReadList(BaseAnswer, tag="read_list", frozen=True, kw_only=True):
 
 
 class SessionRow(Struct, frozen=True, kw_only=True):
-    """One session of the device: `results` the last number given, `head` the `seq` of its last change."""
+    """One session of the device: `results` the last number given, `head` the `seq` of its last change.
+
+    `last_line`, `raw_bytes` and `stored_bytes` are told by daemons with the feature `session_lines`.
+    """
 
     session: str
     kind: Kind
@@ -131,6 +134,9 @@ class SessionRow(Struct, frozen=True, kw_only=True):
     head: Count
     opened_ms: Count
     changed_ms: Count
+    last_line: str = ""
+    raw_bytes: Count = 0
+    stored_bytes: Count = 0
 
 
 class SessionList(BaseAnswer, tag="session_list", frozen=True, kw_only=True):

@@ -14,6 +14,8 @@ PROTOCOL = 1
 SUBPROTOCOL_MSGPACK = "waybread.v1.msgpack"
 SUBPROTOCOL_JSON = "waybread.v1.json"
 PATH = "/link"
+FEATURES = ("session_lines",)
+"""Additions to version 1, as `welcome` names them: `last_line`, `raw_bytes` and `stored_bytes` of a session row."""
 
 INTEGER_MAX = 2**53 - 1
 HELLO_MAX_BYTES = 64 * 1024
@@ -30,6 +32,10 @@ REQUEST_MAX_BYTES = 1024 * 1024
 """Of any request but `result` and `message`, which carry text."""
 CHANGES_MAX = 10_000
 """Changes of one `result`."""
+PAIRING_CODE_BITS = 128
+PAIRING_TIMEOUT_S = 300
+PAIRING_TRIES_MOST = 5
+"""Wrong codes, whosesoever, after which every code that is open is void."""
 
 Integer = Annotated[int, Meta(ge=-INTEGER_MAX, le=INTEGER_MAX)]
 Count = Annotated[int, Meta(ge=0, le=INTEGER_MAX)]

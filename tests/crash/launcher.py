@@ -69,7 +69,7 @@ def serve(order: Order) -> None:
         try:
             run(
                 data,
-                Config(port=order.port),
+                Config(port=order.port, free_floor_bytes=0),
                 "waybread/crash",
                 log,
                 lambda url: say(f"listening {url}"),

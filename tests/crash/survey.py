@@ -20,6 +20,7 @@ import zstandard
 from waybread_daemon.store.sqlite.batch import SEQ_BITS
 from waybread_daemon.store.sqlite.chunks import Count, Marks
 from waybread_daemon.store.sqlite.purge import CHUNK_BITS
+from waybread_daemon.store.sqlite.sizes import ROW_BYTES
 
 Rows = list[tuple[Any, ...]]
 
@@ -92,11 +93,12 @@ class _Surveyor:
 
     def all(self) -> Survey:
         assert self._rows("PRAGMA integrity_check") == [("ok",)]
-        assert self._rows("PRAGMA user_version") == [(1,)]
+        assert self._rows("PRAGMA user_version") == [(2,)]
         places = self._places()
         lines = self._lines({place.number: place for place in places})
         self._check_sessions(places, lines)
         self._check_turns(places)
+        self._check_sizes()
         contents, loose = self._contents()
         return Survey(
             {(line.device, line.seq): line for line in lines},
@@ -188,6 +190,34 @@ class _Surveyor:
         noted = {(session, seq) for session, seq in self._rows("SELECT session, seq FROM turn")}
         assert {session for session, _ in noted} <= devices.keys()
         assert {turn for turn in noted if turn[0] in live} == {turn for turn in begun if turn[0] in live}
+
+    def _check_sizes(self) -> None:
+        """What is kept of sizes is what is there, and a share for each row."""
+        stored = f"coalesce(length(c.data), c.stored_bytes) + {ROW_BYTES}"
+        self._nothing(
+            "SELECT s.number FROM session AS s WHERE s.state = 0 AND s.stored_bytes <> "
+            f"(SELECT sum(length(e.payload) + length(e.facts) + length(v.event) + {ROW_BYTES}) "
+            "FROM event AS v JOIN entry AS e ON e.id = v.entry WHERE v.session = s.number) "
+            "+ (SELECT coalesce(sum(length(k.key)), 0) FROM entry_key AS k WHERE k.session = s.number) "
+            f"+ (SELECT coalesce(sum({stored}), 0) FROM holding AS h JOIN content AS c ON c.id = h.content "
+            "WHERE h.session = s.number AND c.sha256 IS NULL)"
+        )
+        self._nothing(
+            "SELECT s.number FROM session AS s WHERE s.state = 0 AND (s.files_raw_bytes, s.files_stored_bytes) <> "
+            f"(SELECT coalesce(sum(c.size_bytes), 0), coalesce(sum({stored}), 0) FROM holding AS h "
+            "JOIN content AS c ON c.id = h.content WHERE h.session = s.number AND c.sha256 IS NOT NULL)"
+        )
+        self._nothing(
+            "SELECT d.number FROM device AS d WHERE (d.files_raw_bytes, d.files_stored_bytes) <> "
+            f"(SELECT coalesce(sum(c.size_bytes), 0), coalesce(sum({stored}), 0) FROM content AS c "
+            "WHERE c.device = d.number AND c.sha256 IS NOT NULL AND c.state > 0)"
+        )
+        self._nothing("SELECT number FROM session WHERE state = 2 AND (stored_bytes, files_stored_bytes) <> (0, 0)")
+        self._nothing("SELECT number FROM session WHERE state = 1 AND stored_bytes <= 0")
+        self._nothing(
+            "SELECT c.id FROM content AS c WHERE c.state > 0 AND c.data IS NULL AND c.stored_bytes <> (SELECT "
+            f"sum(length(k.data)) FROM chunk AS k WHERE k.id >= c.id << {CHUNK_BITS} AND k.id < c.id + 1 << {CHUNK_BITS})"
+        )
 
     def _contents(self) -> tuple[frozenset[int], int]:
         """Every content with its chunks: it decompresses, and its hash, size, lines and marks are right."""

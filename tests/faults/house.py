@@ -80,7 +80,14 @@ async def serving(data: Path, disk: Disk | None = None, *, grace_ms: int = GRACE
     open_store = functools.partial(SqliteStore.open, grace_ms=grace_ms)
     with mock.patch.object(SqliteStore, "open", open_store):
         daemon = asyncio.create_task(
-            serve(data, Config(port=0), "waybread/faults", lines.logger(), listening.set_result, vfs=vfs)
+            serve(
+                data,
+                Config(port=0, free_floor_bytes=0),
+                "waybread/faults",
+                lines.logger(),
+                listening.set_result,
+                vfs=vfs,
+            )
         )
         waiting: set[asyncio.Future[Any]] = {daemon, listening}
         await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)

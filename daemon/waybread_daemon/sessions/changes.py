@@ -65,6 +65,7 @@ async def change(job: Job, body: ChangeBody) -> None:
         body=b"" if own else inserting.body,
         own=own,
         contents=files,
+        given_bytes=len(body.note) + sum(len(change.after) for change in changes if change.after is not None),
     )
 
 

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor
-from typing import Any
+from typing import Any, Protocol
 
-from waybread_daemon.sessions import inserts, looks, turns
+from waybread_daemon.sessions import inserts, looks, retention, room, turns
+from waybread_daemon.sessions.asker import Asker
 from waybread_daemon.sessions.job import Caller, Job, error_answer, fault_answer
 from waybread_daemon.sessions.lane import start
 from waybread_daemon.sessions.live import Live, LiveDevice, StaleError
+from waybread_daemon.sessions.retention import Retention
+from waybread_daemon.sessions.room import Room
 from waybread_daemon.store.contract import Store, StoreFault
+from waybread_daemon.store.sizes import OldSession
+from waybread_daemon.watching.counts import Counts
 from waybread_protocol.errors import ErrorCode, RequestError
 from waybread_protocol.messages import (
     Carry,
     Compact,
     Delete,
+    Done,
     EntryText,
     History,
     Message,
@@ -34,6 +41,11 @@ from waybread_protocol.messages import (
 )
 
 _ATTEMPTS = 3
+
+
+class Settings(room.Settings, retention.Settings, Protocol):
+    """What the settings say of both."""
+
 
 Handler = Callable[[Job], Awaitable[None]]
 HANDLERS: dict[type[Any], Handler] = {
@@ -60,7 +72,10 @@ class Desk:
         self, store: Store, heavy: Executor, now_ms: Callable[[], int], report: Callable[[BaseException], str]
     ) -> None:
         self.live = Live(store)
+        self.room = Room(store)
+        self.retention = Retention(store, self, now_ms, time.monotonic)
         self.heavy = heavy
+        self.counts = Counts()
         self.now_ms = now_ms
         self.report = report
         self._looking: set[asyncio.Task[None]] = set()
@@ -76,7 +91,7 @@ class Desk:
         if handler is not None:
             session = self.live.session(device, request.session)  # type: ignore[union-attr]  # all handlers' have one
             job = Job(self, device, session, request, args, caller, text)
-            session.lane.submit(lambda: self._guarded(request.id, caller, lambda: handler(job)))
+            session.lane.submit(lambda: self._guarded(request.id, caller, lambda: handler(job), job))
         elif isinstance(request, Sessions):
             self._start(request.id, caller, lambda: looks.session_list(self.live, device, request, caller))
         elif isinstance(request, EntryText):
@@ -101,6 +116,57 @@ class Desk:
 
         session.lane.submit(lambda: self._guarded(request.id, caller, one_session))
 
+    async def delete_unchanged(self, old: OldSession) -> bool:
+        """Deletes a session, unless anything was done in it since it was found old; whether it did.
+
+        In the session's order, and as a device does it itself: its followers hear of it.
+        """
+        device = self.live.device(old.device)
+        session = self.live.session(device, old.session)
+        if not session.lane.idle:
+            return False
+        asker = Asker()
+
+        async def unless_changed(job: Job) -> None:
+            if (session.known or await self.live.load(session)) and session.last_seq == old.head:
+                await turns.delete(job)
+            else:
+                asker.answer(Done(re=job.request.id, seq=0, repeated=True))
+
+        job = Job(self, device, session, Delete(id=1, session=old.session), b"", asker)
+        session.lane.submit(lambda: self._guarded(1, asker, lambda: unless_changed(job), job))
+        answer = await asker.answered
+        return isinstance(answer, Done) and not answer.repeated
+
+    async def delete_device(self, device: LiveDevice) -> int:
+        """Deletes a device: its tokens, its sessions, its log, itself. Durable when it returns. Raises `StoreFault`.
+
+        What is under way comes first; then its requests are answered `gone`. Nothing is written to its log, which goes as a
+        whole: who follows it is a link of this device, and links whose token is revoked are closed. Gives how many sessions
+        it had.
+        """
+        await self.live.end_device(device)
+        device.gone = True
+        try:
+            return await self.live.store.delete_device(device.number, self.now_ms())
+        except BaseException:
+            device.gone = False
+            raise
+
+    def reconfigure(self, settings: Settings) -> None:
+        """Takes other settings of room and retention: they are in force from now on."""
+        self.room.reconfigure(settings)
+        self.retention.reconfigure(settings)
+
+    @property
+    def not_ready(self) -> str:
+        """Why nothing can be stored, empty where it can."""
+        return self.live.failing or self.room.full
+
+    async def upkeep(self, retired: Callable[[int], None]) -> None:
+        """What is to be done beside requests, until it is cancelled. `retired` is told how many old sessions were deleted."""
+        await asyncio.gather(self.live.notice_recovery(), self.room.run(), self.retention.run(retired))
+
     async def quiet(self) -> None:
         """Waits until nothing is under way. To be called when no more requests are submitted."""
         await self.live.quiet()
@@ -113,13 +179,19 @@ class Desk:
             self._looking.add(task)
             task.add_done_callback(self._looking.discard)
 
-    async def _guarded(self, request_id: int, caller: Caller, work: Callable[[], Awaitable[None]]) -> None:
+    async def _guarded(
+        self, request_id: int, caller: Caller, work: Callable[[], Awaitable[None]], job: Job | None = None
+    ) -> None:
         """Does the work, again where a failed commit of others came between, and answers what it raises."""
         try:
             for _ in range(_ATTEMPTS):
                 try:
                     await work()
-                except StaleError:
+                except BaseException as fault:
+                    if job is not None:
+                        job.let_go()
+                    if not isinstance(fault, StaleError):
+                        raise
                     continue
                 return
             caller.answer(error_answer(request_id, RequestError(ErrorCode.BUSY, "storing keeps failing: try again")))

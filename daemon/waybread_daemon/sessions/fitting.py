@@ -50,7 +50,7 @@ def smaller_entry(entry: Entry) -> Entry | None:
 
 
 def smaller_row(row: SessionRow) -> SessionRow | None:
-    """A session's row with its longer label halved."""
-    name = "title" if len(row.title) >= len(row.directory) else "directory"
+    """A session's row with its longest label halved."""
+    name = max(("title", "directory", "last_line"), key=lambda name: len(getattr(row, name)))
     label: str = getattr(row, name)
     return _replaced(row, **{name: label[: len(label) // 2]}) if label else None

@@ -54,6 +54,7 @@ async def _text(job: Job, body: TextBody) -> None:
         body=b"" if own else inserting.body,
         own=own,
         root=inserting.shares,
+        given_bytes=len(data),
     )
 
 

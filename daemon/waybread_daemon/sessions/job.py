@@ -12,8 +12,10 @@ from waybread_daemon.hygiene.answer import text_of
 from waybread_daemon.hygiene.events import encode_event
 from waybread_daemon.hygiene.ids import result_id
 from waybread_daemon.hygiene.session import State
+from waybread_daemon.redaction import without_secrets
 from waybread_daemon.sessions.bodies import text_of as stored_text_of
 from waybread_daemon.sessions.live import Live, LiveDevice, LiveSession, StaleError
+from waybread_daemon.sessions.room import Room
 from waybread_daemon.store.contract import (
     LARGE_BYTES,
     Cut,
@@ -26,6 +28,7 @@ from waybread_daemon.store.contract import (
     Staged,
     StoreFault,
 )
+from waybread_daemon.watching.counts import SHORTENING, Counts, Measure, shortened_bytes
 from waybread_protocol.errors import ErrorCode, RequestError
 from waybread_protocol.messages import Answer, Error, Inserted, Request
 
@@ -53,7 +56,9 @@ class Services(Protocol):
     """What the desk lends to a job."""
 
     live: Live
+    room: Room
     heavy: Executor
+    counts: Counts
 
     def now_ms(self) -> int:
         """The time, in milliseconds since 1970."""
@@ -81,6 +86,8 @@ class Job:
         self.args = args
         self.caller = caller
         self._lifted = text
+        self._staged: tuple[Staged, ...] = ()
+        self._staged_bytes = 0
         self.generation = self.live.generation
 
     # --- Before the decision -----------------------------------------------------------------------------------------
@@ -120,20 +127,33 @@ class Job:
     async def repeat_of(self, digest: bytes) -> Row | None:
         """The entry that the request's key stands for, if there is one. Raises `key_conflict`.
 
-        What it returns is durable.
+        What it returns is durable. Where there is none the request is to be carried out, for which there must be room:
+        raises `storage_full`.
         """
         session, key = self.session, self.request.key
         used = session.keys.get(key)
         if used is None and key > session.older_newest_key:
+            self.check_room()
             return None
         if used is not None and used[0] != digest:
             raise self._key_conflict()
         await self.live.settle(session)
         number = session.number
         row = await self.look(lambda reader: reader.keyed(number, key))
-        if row is not None and row.facts.digest != digest:
+        if row is None:
+            self.check_room()
+        elif row.facts.digest != digest:
             raise self._key_conflict()
         return row
+
+    def check_room(self) -> None:
+        """Raises `storage_full` where the device may store nothing, and `gone` where it is being deleted."""
+        self._check_there()
+        self.services.room.check(self.device)
+
+    def _check_there(self) -> None:
+        if self.device.gone:
+            raise RequestError(ErrorCode.GONE, "this device was deleted: pair it again, as another one")
 
     def _key_conflict(self) -> RequestError:
         return RequestError(
@@ -169,11 +189,29 @@ class Job:
         if len(text) < LARGE_BYTES:
             return None
         # It is kept apart and found by no hash, so it needs none.
-        return await self.live.store.stage(self.device.number, b"", text, text=True)
+        return await self._stage(b"", text, text=True)
 
     async def stage_content(self, sha256: bytes, data: bytes) -> Staged:
         """Writes a large file's content ahead."""
-        return await self.live.store.stage(self.device.number, sha256, data, text=False)
+        return await self._stage(sha256, data, text=False)
+
+    async def _stage(self, sha256: bytes, data: bytes, *, text: bool) -> Staged:
+        number = self.device.number
+        staged = await self.live.store.stage(number, sha256, data, text=text, allow=self._allow)
+        self._staged += (staged,)
+        return staged
+
+    def _allow(self, piece_bytes: int) -> None:
+        self.services.room.check(self.device, piece_bytes)
+        self.device.pending_bytes += piece_bytes
+        self._staged_bytes += piece_bytes
+
+    def let_go(self) -> None:
+        """Drops what was written ahead, after a failure: no record takes it up."""
+        self.device.pending_bytes -= self._staged_bytes
+        for staged in self._staged:
+            self.live.store.drop(staged)
+        self._staged, self._staged_bytes = (), 0
 
     # --- The decision ------------------------------------------------------------------------------------------------
 
@@ -191,6 +229,7 @@ class Job:
 
     def record(self, kind: str, facts: Facts, **fields: Any) -> Record:  # the fields of Record
         """A record of this session that comes next in the log."""
+        self._check_there()
         state = self.state
         head = self.device.head
         if head is None:
@@ -206,10 +245,17 @@ class Job:
             **fields,
         )
 
-    def append(self, record: Record, answer: Answer) -> None:
-        """Appends the record and answers when it is durable."""
+    def append(self, record: Record, answer: Answer, measure: Measure | None = None, saved_bytes: int = 0) -> None:
+        """Appends the record and answers when it is durable; then an insertion is counted by its measure.
+
+        What was written ahead is the record's from now on.
+        """
+        staged_bytes, self._staged, self._staged_bytes = self._staged_bytes, (), 0
 
         def done(fault: StoreFault | None) -> None:
+            self.device.pending_bytes -= staged_bytes
+            if measure is not None and fault is None:
+                self.services.counts.inserted(measure, saved_bytes)
             self.caller.answer(answer if fault is None else fault_answer(self.request.id, fault))
 
         self.live.append(self.session, record, done)
@@ -234,8 +280,12 @@ class Job:
         source: bytes = b"",
         root: int = 0,
         contents: tuple[FileContent, ...] = (),
+        given_bytes: int = 0,
     ) -> None:
-        """Appends an insertion, applies it to the state, and answers when it is durable. Nothing here waits."""
+        """Appends an insertion, applies it to the state, and answers when it is durable. Nothing here waits.
+
+        `given_bytes` is what the tool's answer has, for the count of what was saved.
+        """
         request, state = self.request, self.state
         capped = inserting.capped
         facts = Facts(
@@ -267,6 +317,7 @@ class Job:
             contents=contents,
         )
         state.apply(inserting.event)
+        measure = _measure(inserting, kind, body_kind)
         self.append(
             record,
             Inserted(
@@ -278,6 +329,8 @@ class Job:
                 capped=capped is not None,
                 repeated=False,
             ),
+            measure,
+            shortened_bytes(given_bytes, text) if measure in SHORTENING else 0,
         )
 
     async def shown(self, inserting: Inserting, body: bytes) -> str:
@@ -317,9 +370,20 @@ class Job:
         return True
 
 
+def _measure(inserting: Inserting, kind: str, body_kind: str) -> Measure:
+    if kind == "recall":
+        return "recall"
+    if inserting.stub_of:
+        return "stub"
+    if inserting.capped is not None:
+        return "capped"
+    return "diff" if body_kind == "change" else "full"
+
+
 def error_answer(re: int, fault: RequestError) -> Error:
-    """The answer to a request that failed."""
-    return Error(re=re, code=fault.code, message=fault.sentence, retry=fault.retry, needed=list(fault.needed))
+    """The answer to a request that failed. Its sentence may name what the client sent: a secret is taken out of it."""
+    sentence = without_secrets(fault.sentence)
+    return Error(re=re, code=fault.code, message=sentence, retry=fault.retry, needed=list(fault.needed))
 
 
 def fault_answer(re: int, fault: StoreFault) -> Error:

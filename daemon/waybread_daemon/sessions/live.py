@@ -33,6 +33,10 @@ class LiveDevice:
         self.number = number
         self.head: int | None = None
         self.durable = 0
+        self.gone = False
+        """It is being deleted, or was: its log takes nothing more."""
+        self.pending_bytes = 0
+        """What is on its way to the disk, as it came; of what is written ahead, as it is stored."""
         self.listeners: list[Callable[[int], None]] = []
         """Called with the last durable `seq` whenever it has risen."""
 
@@ -99,6 +103,11 @@ class Live:
         self._quiet = asyncio.Event()
         self._quiet.set()
         store.on_reset = self._reset
+
+    @property
+    def sessions_kept(self) -> int:
+        """How many sessions are in memory."""
+        return len(self._sessions)
 
     def device(self, number: int) -> LiveDevice:
         """The device of that number in the store."""
@@ -169,6 +178,8 @@ class Live:
         """Appends a record of the session; `done` is called when it is durable or has failed."""
         device = session.device
         device.head = session.last_seq = record.seq
+        size = _raw_bytes(record)
+        device.pending_bytes += size
         if record.key:
             if len(session.keys) >= KEYS_KEPT:
                 session.forget_durable_keys()
@@ -178,6 +189,7 @@ class Live:
 
         def settled(fault: StoreFault | None) -> None:
             self._in_flight -= 1
+            device.pending_bytes -= size
             if not self._in_flight:
                 self._quiet.set()
             self.failing = "" if fault is None else fault.sentence
@@ -213,6 +225,15 @@ class Live:
             await self._quiet.wait()
             await asyncio.sleep(0.005)
 
+    async def end_device(self, device: LiveDevice) -> None:
+        """Waits until nothing is under way in the device's sessions, and forgets them. To be called when they take nothing new."""
+        sessions = [session for key, session in self._sessions.items() if key[0] == device.number]
+        while not all(session.lane.idle for session in sessions):  # noqa: ASYNC110  # a lane tells nobody when it falls idle
+            await asyncio.sleep(0.005)
+        await self.store.settled()
+        for key in [key for key in self._sessions if key[0] == device.number]:
+            del self._sessions[key]
+
     def _take(self, session: LiveSession, facts: SessionFacts, state: State) -> None:
         session.number = facts.number
         session.gone = facts.gone
@@ -236,6 +257,15 @@ class Live:
             if session.lane.idle and session.settled():
                 del self._sessions[key]
                 return
+
+
+def _raw_bytes(record: Record) -> int:
+    """What a record brings with it; what was written ahead is counted elsewhere."""
+    size = len(record.args) + len(record.body)
+    for content in record.contents:
+        if isinstance(content.data, bytes):
+            size += len(content.data)
+    return size
 
 
 def _load(reader: Reader, session: LiveSession, *, whole: bool) -> tuple[SessionFacts, State] | None:

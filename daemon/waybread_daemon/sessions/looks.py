@@ -8,6 +8,7 @@ from waybread_daemon.hygiene.lines import count_chars, shown_range
 from waybread_daemon.sessions import bodies
 from waybread_daemon.sessions.entries import fill, rows_after, rows_before
 from waybread_daemon.sessions.job import Caller, Job
+from waybread_daemon.sessions.last_lines import last_line
 from waybread_daemon.sessions.live import Live, LiveDevice
 from waybread_daemon.sessions.turns import read_row
 from waybread_daemon.store.contract import Reader, SessionFacts
@@ -141,18 +142,24 @@ MOST_ENTRIES = 1000
 async def session_list(live: Live, device: LiveDevice, request: Sessions, caller: Caller) -> None:
     """The device's sessions, last changed first."""
     await live.store.settled()
-    found = await live.store.look(lambda reader: reader.sessions(device.number, request.before, request.limit + 1))
-    rows: list[SessionRow] = []
-    left = caller.page_bytes
-    for facts in found[: request.limit]:
-        left -= len(facts.session.encode()) + len(facts.title.encode()) + len(facts.directory.encode())
-        if left < 0 and rows:
-            break
-        rows.append(_session_row(facts))
-    caller.answer(SessionList(re=request.id, sessions=rows, more=len(rows) < len(found)))
+    page_bytes = caller.page_bytes
+
+    def read(reader: Reader) -> SessionList:
+        found = reader.sessions(device.number, request.before, request.limit + 1)
+        rows: list[SessionRow] = []
+        left = page_bytes
+        for facts in found[: request.limit]:
+            row = _session_row(facts, last_line(reader, facts.number))
+            left -= sum(len(text.encode()) for text in (row.session, row.title, row.directory, row.last_line))
+            if left < 0 and rows:
+                break
+            rows.append(row)
+        return SessionList(re=request.id, sessions=rows, more=len(rows) < len(found))
+
+    caller.answer(await live.store.look(read))
 
 
-def _session_row(facts: SessionFacts) -> SessionRow:
+def _session_row(facts: SessionFacts, line: str) -> SessionRow:
     return SessionRow(
         session=facts.session,
         kind=facts.kind,  # type: ignore[arg-type]  # it was one of the kinds when it was opened
@@ -162,6 +169,9 @@ def _session_row(facts: SessionFacts) -> SessionRow:
         head=facts.head,
         opened_ms=facts.opened_ms,
         changed_ms=facts.changed_ms,
+        last_line=line,
+        raw_bytes=facts.raw_bytes,
+        stored_bytes=facts.stored_bytes,
     )
 
 

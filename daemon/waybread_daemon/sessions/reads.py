@@ -43,9 +43,10 @@ async def _read_content(job: Job, asked: Asked, digest: bytes, data: bytes) -> N
     """The whole content came along."""
     size = len(data)
     lines = await job.heavily(size, lambda: count_file_lines(data))
+    job.services.counts.contents.note(asked.sha256, size, lines)
     inserting = read_answer(job.state, asked, lines)
     if inserting.stub_of:
-        _insert(job, inserting, digest)
+        _insert(job, asked, inserting, digest)
         return
     text = None
     if inserting.lines is not None:
@@ -53,7 +54,7 @@ async def _read_content(job: Job, asked: Asked, digest: bytes, data: bytes) -> N
         text = inserting.lead + await job.heavily(size, lambda: _numbered_lines(data, first, last, lines))
         await job.check_fits_heavily(text)
     contents = (await kept(job, asked.sha256, data),)
-    _insert(job, inserting, digest, text=text, contents=contents, source=asked.sha256)
+    _insert(job, asked, inserting, digest, text=text, contents=contents, source=asked.sha256)
 
 
 def _numbered_lines(data: bytes, first: int, last: int, lines: int) -> str:
@@ -66,14 +67,18 @@ async def _read_window(job: Job, asked: Asked, digest: bytes, window: Window) ->
     data = await job.heavily(len(window.text), window.text.encode)
     await job.heavily(len(data), lambda: _check_window(data, asked, window.lines))
     inserting = read_answer(job.state, asked, window.lines)
-    if inserting.lines is None or inserting.stub_of:
-        _insert(job, inserting, digest)
+    if inserting.lines is None:
+        _insert(job, asked, inserting, digest)
         return
-    first, _ = inserting.lines
+    first, last = inserting.lines
+    job.services.counts.contents.note(asked.sha256, len(data), last - first + 1)
+    if inserting.stub_of:
+        _insert(job, asked, inserting, digest)
+        return
     text = inserting.lead + await job.heavily(len(data), lambda: numbered(data, first))
     await job.check_fits_heavily(text)
     own = await job.stage_text(data)
-    _insert(job, inserting, digest, text=text, base=first, body=b"" if own else data, own=own)
+    _insert(job, asked, inserting, digest, text=text, base=first, body=b"" if own else data, own=own)
 
 
 def _check_window(data: bytes, asked: Asked, lines: int) -> None:
@@ -99,7 +104,7 @@ async def _read_known(job: Job, asked: Asked, digest: bytes) -> None:
     lines = known_lines(job.state, asked)
     inserting = None if lines is None else read_answer(job.state, asked, lines)
     if inserting is not None and (inserting.stub_of or inserting.lines is None):
-        _insert(job, inserting, digest)
+        _insert(job, asked, inserting, digest)
         return
     await settle_device(job)
     device = job.device.number
@@ -107,6 +112,7 @@ async def _read_known(job: Job, asked: Asked, digest: bytes) -> None:
     if content is None:
         raise content_needed([asked.sha256])
     found = content
+    job.services.counts.contents.note(asked.sha256, found.size_bytes, found.lines)
     inserting = read_answer(job.state, asked, found.lines)
     text = None
     if inserting.lines is not None and not inserting.stub_of:
@@ -114,11 +120,12 @@ async def _read_known(job: Job, asked: Asked, digest: bytes) -> None:
         text = inserting.lead + await job.look(lambda reader: numbered(reader.lines(found, first, last), first))
         await job.check_fits_heavily(text)
     contents = () if inserting.stub_of else (FileContent(asked.sha256, None),)
-    _insert(job, inserting, digest, text=text, contents=contents, source=asked.sha256)
+    _insert(job, asked, inserting, digest, text=text, contents=contents, source=asked.sha256)
 
 
 def _insert(
     job: Job,
+    asked: Asked,
     inserting: Inserting,
     digest: bytes,
     *,
@@ -130,6 +137,10 @@ def _insert(
     own: Staged | None = None,
 ) -> None:
     full = inserting.lines is not None and not inserting.stub_of
+    given_bytes = 0
+    if inserting.stub_of and inserting.lines is not None:
+        first, last = inserting.lines
+        given_bytes = job.services.counts.contents.share_bytes(asked.sha256, last - first + 1)
     if inserting.shape is Shape.WHOLE and not full:
         # One sentence: there is no such line.
         body = inserting.body
@@ -144,4 +155,5 @@ def _insert(
         source=source if full else b"",
         root=inserting.shares,
         contents=contents,
+        given_bytes=given_bytes,
     )

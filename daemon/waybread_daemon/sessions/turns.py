@@ -30,6 +30,7 @@ async def open_session(job: Job) -> None:
     job.generation = job.live.generation
     known = session.known or await job.live.load(session)
     if not known:
+        job.check_room()
         await job.live.load_head(job.device)
         if job.generation != job.live.generation:
             raise StaleError
@@ -79,6 +80,7 @@ async def turn(job: Job) -> None:
         facts = await job.look(lambda reader: reader.turn(number, name))
         job.caller.answer(Done(re=job.request.id, seq=facts.seq if facts else 0, repeated=True))
         return
+    job.check_room()
     event = TurnBegan(name)
     facts_of = Facts(at_ms=job.services.now_ms(), turn=name)
     record = job.record("turn", facts_of, current_turn=name, turn_begun=name, event=encode_event(event))

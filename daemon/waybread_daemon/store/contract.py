@@ -23,6 +23,7 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
+from waybread_daemon.store.sizes import DeviceSizes, FileSizes, OldSession, SessionSizes, Volume
 from waybread_protocol.errors import ErrorCode
 
 T = TypeVar("T")
@@ -181,7 +182,8 @@ class SessionFacts(msgspec.Struct, frozen=True):
     """A session as the store knows it. `number` is the store's, `session` the client's id.
 
     `base_seq` is the `seq` of its newest compaction (0: none): state from there on is loaded first. `newest_key` is the
-    greatest of its keys by code points. `read_only`: opened in an earlier epoch.
+    greatest of its keys by code points. `read_only`: opened in an earlier epoch. `raw_bytes` and `stored_bytes`: what it
+    stored, as it came and as it lies on the disk.
     """
 
     number: int
@@ -199,6 +201,8 @@ class SessionFacts(msgspec.Struct, frozen=True):
     changed_ms: int
     base_seq: int
     newest_key: str
+    raw_bytes: int
+    stored_bytes: int
 
 
 class EventRow(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -306,19 +310,38 @@ class Reader(Protocol):
         ...
 
     def token(self, token: str) -> Token | None:
-        """A token by its public id, revoked ones too."""
+        """A token by its public id, revoked ones and those of deleted devices too."""
         ...
 
     def tokens(self) -> list[Token]:
-        """All tokens, by device and time."""
+        """All tokens but those of deleted devices, by device and time."""
         ...
 
     def devices(self) -> list[Device]:
-        """All devices, in the order in which they were made."""
+        """All devices but deleted ones, in the order in which they were made."""
         ...
 
     def accounts_version(self) -> int:
         """Changes whenever devices or tokens change, by whichever process."""
+        ...
+
+    def sizes(self) -> list[DeviceSizes]:
+        """What each device's sessions take, in the order of `devices`."""
+        ...
+
+    def largest_sessions(self, limit: int) -> list[SessionSizes]:
+        """The sessions of all devices that take most on the disk, the largest first."""
+        ...
+
+    def old_sessions(self, before_ms: int) -> list[OldSession]:
+        """Sessions that last changed before that time, as far as their device's log tells.
+
+        A log is in order even where a clock was not: a session is no older than what stands before its last entry.
+        """
+        ...
+
+    def files(self) -> FileSizes:
+        """What the store's files take."""
         ...
 
 
@@ -345,11 +368,19 @@ class Store(Protocol):
         """Waits until all that was appended before is durable or has failed. Never raises."""
         ...
 
-    def stage(self, device: int, sha256: bytes, data: bytes, *, text: bool) -> Awaitable[Staged]:
+    def stage(
+        self, device: int, sha256: bytes, data: bytes, *, text: bool, allow: Callable[[int], None] | None = None
+    ) -> Awaitable[Staged]:
         """Writes large content ahead, in pieces, so that other records go between them.
 
-        `text`: a body or a window, kept apart and found by no hash. Raises `StoreFault`.
+        `text`: a body or a window, kept apart and found by no hash. `allow` is called with the stored size of each piece
+        before that is written; what it raises ends the staging and is raised here. Raises `StoreFault`. What was written
+        of content whose staging failed is dropped.
         """
+        ...
+
+    def drop(self, staged: Staged) -> None:
+        """Lets go of content that was written ahead and that no record will take up."""
         ...
 
     def delete(self, record: Record, done: Done) -> None:
@@ -379,12 +410,43 @@ class Store(Protocol):
         """Revokes tokens. Those revoked already keep their time."""
         ...
 
+    def delete_device(self, device: int, at_ms: int) -> Awaitable[int]:
+        """Deletes a device: its tokens are revoked, its sessions are gone and will be purged with its whole log.
+
+        Gives how many sessions it had. Its number and its public id are never given again. The caller appends nothing more to its log from this call on.
+        Raises `StoreFault`; nothing is changed then.
+        """
+        ...
+
     def seen(self, token: str, at_ms: int) -> Awaitable[None]:
         """Notes when a token was last used. Not a change of accounts."""
         ...
 
     def probe(self) -> Awaitable[None]:
         """Writes something that nobody reads, durably. Raises `StoreFault` while the store takes no writes."""
+        ...
+
+    def beat(self) -> Awaitable[None]:
+        """Done when the thread that writes has come to it: it hangs where that hangs. Writes nothing; raises `StoreFault`."""
+        ...
+
+    def used_bytes(self, device: int) -> int:
+        """What a device takes on the disk, deleted sessions that are not yet purged too. Costs nothing.
+
+        It counts what is durable, from before the `done` of its record.
+        """
+        ...
+
+    def volume(self) -> Awaitable[Volume]:
+        """Looks at the file system that holds the store. Raises `StoreFault`."""
+        ...
+
+    def purged(self, *, skip_grace: bool = False) -> Awaitable[None]:
+        """Waits until nothing deleted is left to purge, and the files are cut to what is left.
+
+        `skip_grace`: content that nobody holds need not wait a minute for a record that may be on its way; one that is,
+        fails and succeeds when it is sent again. Raises `StoreFault` where the disk does not let it be done now.
+        """
         ...
 
     async def close(self) -> None:

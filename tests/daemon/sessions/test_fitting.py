@@ -81,10 +81,22 @@ def test_a_page_of_one_entry_keeps_it_and_its_cursor() -> None:
     assert (less.next, less.more, less.entries[0].seq, less.entries[0].text) == (20, False, 3, "ab")
 
 
-def test_one_session_keeps_half_of_its_longer_label() -> None:
+def test_one_session_keeps_half_of_its_longest_label() -> None:
     row = SessionRow(
-        session="s", kind="chat", title="abcd", directory="xyz", results=0, head=9, opened_ms=1, changed_ms=1
+        session="s",
+        kind="chat",
+        title="abcd",
+        directory="xyz",
+        results=0,
+        head=9,
+        opened_ms=1,
+        changed_ms=1,
+        last_line="123456",
     )
+    whole = smaller(SessionList(re=1, sessions=[row], more=True))
+    assert isinstance(whole, SessionList)
+    assert (whole.sessions[0].title, whole.sessions[0].directory, whole.sessions[0].last_line) == ("abcd", "xyz", "123")
+    row = msgspec.structs.replace(row, last_line="12")
     once = smaller(SessionList(re=1, sessions=[row], more=True))
     assert isinstance(once, SessionList)
     assert (once.sessions[0].title, once.sessions[0].directory, once.more) == ("ab", "xyz", True)

@@ -94,6 +94,16 @@ async def test_sessions_are_listed_last_changed_first_in_pages(tmp_path: Path) -
         assert first.sessions[0].changed_ms > first.sessions[0].opened_ms
 
 
+async def test_a_list_tells_what_each_session_said_last_and_what_it_stored(tmp_path: Path) -> None:
+    async with an_office(tmp_path, "a", "b") as office:
+        await office.insert(text("k", "x\n" * 5000, session="a"))
+        rows = (await office.ask(Sessions(id=1), SessionList)).sessions
+        assert [(row.session, row.last_line) for row in rows] == [("a", "x"), ("b", "")]
+        assert rows[0].raw_bytes >= 10_000
+        assert 0 < rows[0].stored_bytes < rows[0].raw_bytes
+        assert rows[1].raw_bytes < 1000
+
+
 async def test_a_list_of_sessions_is_no_larger_than_a_page(office: Office) -> None:
     office.asker.page_bytes = 1000
     for number in range(5):

@@ -13,6 +13,7 @@ from waybread_daemon.store.sqlite.batch import BatchWriter
 from waybread_daemon.store.sqlite.connection import close, connect_reader, connect_writer, prepare
 from waybread_daemon.store.sqlite.packing import Packer
 from waybread_daemon.store.sqlite.reader import SqliteReader
+from waybread_daemon.store.sqlite.sizes import Usage
 
 
 class Opened:
@@ -24,7 +25,8 @@ class Opened:
         self.connection = connect_writer(path, None)
         self.cursor = self.connection.cursor()
         self.numbers = itertools.count(1)
-        self.batch = BatchWriter(Packer(), self.numbers, "epoch")
+        self.usage = Usage()
+        self.batch = BatchWriter(Packer(), self.numbers, "epoch", self.usage)
         self.looking = connect_reader(path, None)
         self.reader = SqliteReader(self.looking)
 

@@ -6,11 +6,13 @@ Each change raises `accounts_version`, so that a daemon hears of what a command 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import apsw
 
-from waybread_daemon.store.contract import Device, Token
+from waybread_daemon.store.contract import Device, StoreFault, Token
 from waybread_daemon.store.sqlite.statements import run, value
+from waybread_protocol.errors import ErrorCode
 
 _WITH_DEVICE = (
     "SELECT t.token, t.role, t.secret_hash, t.made_ms, t.seen_ms, t.revoked_ms, d.number, d.device, d.name, d.made_ms "
@@ -28,7 +30,9 @@ def add_device(cursor: apsw.Cursor, device: str, name: str, at_ms: int) -> Devic
 
 
 def add_token(cursor: apsw.Cursor, token: str, device: int, role: str, secret_hash: bytes, at_ms: int) -> None:
-    """Makes a token of a device; its public id must be new."""
+    """Makes a token of a device; its public id must be new. Raises `StoreFault` where the device was deleted meanwhile."""
+    if run(cursor, "SELECT 1 FROM device WHERE number = ? AND gone_ms > 0", device):
+        raise StoreFault(ErrorCode.INTERNAL, "This device was deleted: make another one, and a token of that.")
     run(
         cursor,
         "INSERT INTO token (token, device, role, secret_hash, made_ms) VALUES (?, ?, ?, ?, ?)",
@@ -54,6 +58,23 @@ def revoke(cursor: apsw.Cursor, tokens: Sequence[str], at_ms: int) -> None:
     _changed(cursor)
 
 
+class DeletedDevice(NamedTuple):
+    """How many sessions it had, and the numbers of all that it ever had."""
+
+    sessions: int
+    to_purge: list[int]
+
+
+def delete_device(cursor: apsw.Cursor, device: int, at_ms: int) -> DeletedDevice:
+    """Deletes a device: its tokens are revoked, its sessions are deleted and to be purged."""
+    sessions = value(cursor, "SELECT count(*) FROM session WHERE device = ? AND state = 0", device)
+    run(cursor, "UPDATE device SET gone_ms = ? WHERE number = ? AND gone_ms = 0", at_ms, device)
+    run(cursor, "UPDATE token SET revoked_ms = ? WHERE device = ? AND revoked_ms = 0", at_ms, device)
+    _changed(cursor)
+    numbers = run(cursor, "UPDATE session SET state = 1 WHERE device = ? RETURNING number", device)
+    return DeletedDevice(sessions, [number for (number,) in numbers])
+
+
 def note_seen(cursor: apsw.Cursor, seen: Mapping[str, int]) -> None:
     """Notes when tokens were last used. No change of accounts: nobody has to hear of it."""
     for token, at_ms in seen.items():
@@ -67,13 +88,16 @@ def token_of(cursor: apsw.Cursor, token: str) -> Token | None:
 
 
 def all_tokens(cursor: apsw.Cursor) -> list[Token]:
-    """All tokens, by device and time."""
-    return [_token(*row) for row in run(cursor, _WITH_DEVICE + "ORDER BY d.number, t.made_ms, t.token")]
+    """All tokens but those of deleted devices, by device and time."""
+    return [
+        _token(*row) for row in run(cursor, _WITH_DEVICE + "WHERE d.gone_ms = 0 ORDER BY d.number, t.made_ms, t.token")
+    ]
 
 
 def all_devices(cursor: apsw.Cursor) -> list[Device]:
-    """All devices, in the order in which they were made."""
-    return [Device(*row) for row in run(cursor, "SELECT number, device, name, made_ms FROM device ORDER BY number")]
+    """All devices but deleted ones, in the order in which they were made."""
+    there = "SELECT number, device, name, made_ms FROM device WHERE gone_ms = 0 ORDER BY number"
+    return [Device(*row) for row in run(cursor, there)]
 
 
 def accounts_version(cursor: apsw.Cursor) -> int:

@@ -11,6 +11,7 @@ from waybread_daemon.store.contract import Record
 from waybread_daemon.store.sqlite.contents import Contents
 from waybread_daemon.store.sqlite.faults import sequence_fault
 from waybread_daemon.store.sqlite.packing import Packer
+from waybread_daemon.store.sqlite.sizes import ROW_BYTES, Usage
 from waybread_daemon.store.sqlite.statements import ForRows, Values, run, value
 
 SEQ_BITS = 40
@@ -29,9 +30,11 @@ _OPEN = ForRows(
 )
 _TOUCH = ForRows(
     "UPDATE session SET head = v.column2, changed_ms = v.column3, results = v.column4, turn = v.column5, "
-    "base_seq = max(base_seq, v.column6), newest_key = max(newest_key, v.column7), state = max(state, v.column8) "
+    "base_seq = max(base_seq, v.column6), newest_key = max(newest_key, v.column7), state = max(state, v.column8), "
+    "raw_bytes = raw_bytes + v.column9, stored_bytes = stored_bytes + v.column10, "
+    "files_raw_bytes = files_raw_bytes + v.column11, files_stored_bytes = files_stored_bytes + v.column12 "
     "FROM (VALUES {rows}) AS v WHERE number = v.column1",
-    8,
+    12,
 )
 _BEGIN_TURN = ForRows("INSERT INTO turn (session, name, seq) VALUES {rows}", 3)
 _END_TURN = ForRows("UPDATE turn SET taken_back = 1 WHERE (session, name) IN (VALUES {rows})", 2)
@@ -39,10 +42,15 @@ _HEAD = "SELECT max(id) FROM entry WHERE id BETWEEN ? AND ?"
 
 
 class Written(msgspec.Struct):
-    """What a committed batch left to purge: sessions deleted in it, and staged contents that were there already."""
+    """What a committed batch left to purge: sessions deleted in it, and staged contents that were there already.
+
+    And what it wrote: arguments, bodies and contents of files as they came, and compressed.
+    """
 
     sessions: list[int]
     contents: list[int]
+    raw_bytes: int
+    stored_bytes: int
 
 
 def first_id(device: int) -> int:
@@ -63,8 +71,9 @@ def seq_of(entry: int | None) -> int:
 class BatchWriter:
     """Writes batches of records, for the thread that has the connection. `epoch` is what new sessions are opened in."""
 
-    def __init__(self, packer: Packer, contents: Iterator[int], epoch: str) -> None:
+    def __init__(self, packer: Packer, contents: Iterator[int], epoch: str, usage: Usage) -> None:
         self._packer = packer
+        self._usage = usage
         self._contents = contents
         self._epoch = epoch
         self._encode = msgspec.msgpack.Encoder().encode
@@ -73,7 +82,8 @@ class BatchWriter:
     def write(self, cursor: apsw.Cursor, records: Sequence[Record]) -> Written:
         """One transaction, committed when it returns. Raises what SQLite raises, and `StoreFault`; rolls nothing back."""
         # Compressing comes first: while the transaction is open, another process's write to accounts waits.
-        packed = self._packer.pack_all([record.args + record.body for record in records])
+        payloads = [record.args + record.body for record in records]
+        packed = self._packer.pack_all(payloads)
         contents = Contents(records, self._packer, self._contents)
         run(cursor, "BEGIN IMMEDIATE")
         heads = self._next_heads(cursor, records)
@@ -83,8 +93,12 @@ class BatchWriter:
         entries: Values = []
         events: Values = []
         keys: Values = []
-        for record, (encoding, payload) in zip(records, packed, strict=True):
+        grown = contents.texts
+        for record, raw, (encoding, payload) in zip(records, payloads, packed, strict=True):
             number = record.device << SEQ_BITS | record.seq
+            facts = encode(record.facts)
+            event, key = record.event, record.key
+            grown[record.session].add(len(raw), len(payload) + len(facts) + len(event) + len(key) + ROW_BYTES)
             entries += (
                 number,
                 record.session,
@@ -92,22 +106,28 @@ class BatchWriter:
                 record.number or None,
                 record.root or None,
                 contents.number_of(record),
-                encode(record.facts),
+                facts,
                 len(record.args),
                 encoding,
                 payload,
             )
-            events += (record.session, number, record.event)
-            if record.key:
-                keys += (record.session, record.key, number)
+            events += (record.session, number, event)
+            if key:
+                keys += (record.session, key, number)
         _ENTRY.run(cursor, entries)
         _EVENT.run(cursor, events)
         _KEY.run(cursor, keys)
-        self._touch_sessions(cursor, records)
+        self._touch_sessions(cursor, records, contents)
         self._note_turns(cursor, records)
         run(cursor, "COMMIT")
         self._heads.update(heads)
-        return Written([record.session for record in records if record.kind == "deleted"], contents.dropped)
+        self._count(records, contents)
+        return Written(
+            [record.session for record in records if record.kind == "deleted"],
+            contents.dropped,
+            sum(map(len, payloads)) + contents.raw_bytes,
+            sum([len(payload) for _, payload in packed]) + contents.stored_bytes,
+        )
 
     def _next_heads(self, cursor: apsw.Cursor, records: Sequence[Record]) -> dict[int, int]:
         """The logs' ends after this batch. No gap and nothing twice: whoever appends is held to it here, too."""
@@ -145,7 +165,7 @@ class BatchWriter:
         if rows:
             _OPEN.run(cursor, rows)
 
-    def _touch_sessions(self, cursor: apsw.Cursor, records: Sequence[Record]) -> None:
+    def _touch_sessions(self, cursor: apsw.Cursor, records: Sequence[Record], contents: Contents) -> None:
         """One row for each session, however many of the records are its own."""
         last: dict[int, Record] = {}
         bases: dict[int, int] = {}
@@ -159,6 +179,7 @@ class BatchWriter:
                 keys[session] = record.key
         rows: Values = []
         for session, record in last.items():
+            grown, files = contents.texts[session], contents.files[session]
             rows += (
                 session,
                 record.seq,
@@ -169,8 +190,20 @@ class BatchWriter:
                 keys.get(session, ""),
                 # A session's `deleted` record is its last one.
                 int(record.kind == "deleted"),
+                grown.raw_bytes,
+                grown.stored_bytes,
+                files.raw_bytes,
+                files.stored_bytes,
             )
         _TOUCH.run(cursor, rows)
+
+    def _count(self, records: Sequence[Record], contents: Contents) -> None:
+        """Notes what the devices take by now."""
+        devices = {record.session: record.device for record in records}
+        for session, grown in contents.texts.items():
+            self._usage.add(devices[session], grown.stored_bytes)
+        for device, grown in contents.new_files.items():
+            self._usage.add(device, grown.stored_bytes)
 
     def _note_turns(self, cursor: apsw.Cursor, records: Sequence[Record]) -> None:
         begun: Values = []

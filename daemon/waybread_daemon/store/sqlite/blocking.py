@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import apsw
 
-from waybread_daemon.store.contract import Device, Reader, StoreRefusal
+from waybread_daemon.store.contract import ContentFacts, Device, Reader, StoreFault, StoreRefusal
 from waybread_daemon.store.sqlite import accounts
 from waybread_daemon.store.sqlite.connection import close, connect_reader, connect_writer, prepare
 from waybread_daemon.store.sqlite.faults import fault_of
 from waybread_daemon.store.sqlite.reader import SqliteReader
-from waybread_daemon.store.sqlite.statements import run
+from waybread_daemon.store.sqlite.statements import run, value
 
 T = TypeVar("T")
+
+_NEXT_FILE = (
+    "SELECT c.sha256, c.id, c.size_bytes, c.lines, c.chars FROM holding AS h JOIN content AS c ON c.id = h.content "
+    "WHERE h.session = ? AND c.id > ? AND c.sha256 IS NOT NULL ORDER BY c.id LIMIT 1"
+)
 
 
 @contextmanager
@@ -25,18 +30,63 @@ def open_reader(path: Path, *, vfs: str | None = None) -> Generator[Reader]:
 
     Raises `StoreRefusal` where there is no store or it cannot be read, and `StoreFault`.
     """
+    with open_looks(path, vfs=vfs) as looks, looks.snapshot() as reader:
+        yield reader
+
+
+class HeldFile(NamedTuple):
+    """Content of a file that a session holds, by its hash."""
+
+    sha256: bytes
+    content: ContentFacts
+
+
+class BlockingLooks:
+    """Looks at a store one after the other, each at a snapshot of its own, so that many of them hold nothing back."""
+
+    def __init__(self, path: Path, connection: apsw.Connection) -> None:
+        self._path = path
+        self._connection = connection
+        self._reader = SqliteReader(connection)
+
+    @contextmanager
+    def snapshot(self) -> Generator[Reader]:
+        """A snapshot for the length of the `with` block. Raises `StoreFault`."""
+        try:
+            with self._reader.snapshot():
+                yield self._reader
+        except apsw.Error as error:
+            raise fault_of(error, self._path) from error
+
+    def epoch(self) -> str:
+        """The store's epoch."""
+        return str(value(self._connection.cursor(), "SELECT value FROM meta WHERE name = 'epoch'"))
+
+    def hash_of(self, content: int) -> bytes | None:
+        """The hash of a content, None where it is no file's."""
+        rows = run(self._connection.cursor(), "SELECT sha256 FROM content WHERE id = ?", content)
+        return rows[0][0] if rows else None
+
+    def next_file(self, session: int, after: int) -> HeldFile | None:
+        """Of the files' contents that a session holds, the one behind the content `after`."""
+        rows = run(self._connection.cursor(), _NEXT_FILE, session, after)
+        return HeldFile(rows[0][0], ContentFacts(*rows[0][1:])) if rows else None
+
+
+@contextmanager
+def open_looks(path: Path, *, vfs: str | None = None) -> Generator[BlockingLooks]:
+    """Several looks at a store. Raises `StoreRefusal` where there is none or it cannot be read."""
     if not path.exists():
         raise StoreRefusal(f"There is no store at {path}: start the daemon first, or name another file.")
     prepare(path, vfs)
     try:
-        reader = SqliteReader(connect_reader(path, vfs))
-        try:
-            with reader.snapshot():
-                yield reader
-        finally:
-            reader.close()
+        connection = connect_reader(path, vfs)
     except apsw.Error as error:
         raise fault_of(error, path) from error
+    try:
+        yield BlockingLooks(path, connection)
+    finally:
+        close(connection)
 
 
 @contextmanager
@@ -83,7 +133,7 @@ class Accounts:
             run(cursor, "BEGIN IMMEDIATE")
             result = work(cursor)
             run(cursor, "COMMIT")
-        except apsw.Error as error:
+        except (apsw.Error, StoreFault) as error:
             fault = fault_of(error, self._path, self._connection.system_errno)
             if self._connection.in_transaction:
                 run(cursor, "ROLLBACK")

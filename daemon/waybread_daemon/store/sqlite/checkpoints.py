@@ -25,6 +25,8 @@ class LogKeeper:
         self._connect = connect
         self._wake = threading.Event()
         self._stopping = False
+        self.cutting = False
+        """The log shall be cut to nothing: what was purged is to leave the disk."""
         self._noted_pages = 0
         self.ready = False
         """The writer shall start the log over: little is left to copy."""
@@ -55,6 +57,11 @@ class LogKeeper:
         """Checkpoints soon."""
         self._wake.set()
 
+    def cut(self) -> None:
+        """Copies the log soon, however short it is, and lets the writer cut it."""
+        self.cutting = True
+        self._wake.set()
+
     def _run(self) -> None:
         connection: apsw.Connection | None = None
         while True:
@@ -66,7 +73,7 @@ class LogKeeper:
                 if connection is None:
                     connection = self._connect()
                 log_pages, _ = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
-                self.ready = log_pages >= PAGES_BETWEEN
+                self.ready = self.cutting or log_pages >= PAGES_BETWEEN
             except apsw.Error:
                 # Nothing is lost by it: the log keeps all. The next one tries again, on a fresh connection.
                 if connection is not None:
@@ -76,11 +83,14 @@ class LogKeeper:
             close(connection)
 
 
-def start_over(connection: apsw.Connection, busy_timeout_ms: int) -> bool:
-    """Copies what is left of the log and starts it over; gives whether no reader was in the way at this moment."""
+def start_over(connection: apsw.Connection, busy_timeout_ms: int, *, cut: bool = False) -> bool:
+    """Copies what is left of the log and starts it over; gives whether no reader was in the way at this moment.
+
+    `cut`: the log's file is made empty, too.
+    """
     connection.set_busy_timeout(0)
     try:
-        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_RESTART)
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE if cut else apsw.SQLITE_CHECKPOINT_RESTART)
     except apsw.BusyError:
         return False
     finally:

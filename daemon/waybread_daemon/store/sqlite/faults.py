@@ -8,6 +8,7 @@ from pathlib import Path
 import apsw
 
 from waybread_daemon.store.contract import StoreFault, StoreRefusal
+from waybread_daemon.store.sqlite.heads import no_database
 from waybread_protocol.errors import ErrorCode
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -41,7 +42,7 @@ def fault_of(error: Exception, path: Path, system_errno: int = 0) -> StoreFault:
 def refusal_of(error: apsw.Error, path: Path) -> StoreRefusal:
     """Why the store cannot be opened, for an error that came up while it was."""
     if isinstance(error, apsw.NotADBError):
-        refusal = StoreRefusal(f"{path} is no database, so no store of Waybread: name another file.")
+        refusal = no_database(path)
     elif isinstance(error, apsw.FullError):
         refusal = StoreRefusal(f"The disk or quota that holds {path} is full: free some space there and start again.")
     else:

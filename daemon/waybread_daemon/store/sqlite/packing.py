@@ -23,6 +23,15 @@ class Encoding(enum.IntEnum):
 Packed = tuple[int, bytes]
 
 
+def raw_size(payload: bytes) -> int:
+    """The size that a compressed payload had before; its own where the frame's head is damaged and does not tell."""
+    try:
+        size_bytes = zstandard.frame_content_size(payload)
+    except zstandard.ZstdError:
+        return len(payload)
+    return size_bytes if size_bytes >= 0 else len(payload)
+
+
 class Packer:
     """Compresses, for one thread."""
 

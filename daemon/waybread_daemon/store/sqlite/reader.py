@@ -21,7 +21,8 @@ from waybread_daemon.store.contract import (
     Token,
     TurnFacts,
 )
-from waybread_daemon.store.sqlite import accounts
+from waybread_daemon.store.sizes import DeviceSizes, FileSizes, OldSession, SessionSizes
+from waybread_daemon.store.sqlite import accounts, sizes
 from waybread_daemon.store.sqlite.batch import SEQ_BITS, first_id, last_id, seq_of
 from waybread_daemon.store.sqlite.chunks import Marks, Text
 from waybread_daemon.store.sqlite.connection import close
@@ -31,7 +32,8 @@ from waybread_daemon.store.sqlite.statements import Rows, run, value
 
 _SESSION = (
     "SELECT number, session, kind, title, directory, state, epoch <> (SELECT value FROM meta WHERE name = 'epoch'), "
-    "results, turn, head, opened_seq, opened_ms, changed_ms, base_seq, newest_key FROM session "
+    "results, turn, head, opened_seq, opened_ms, changed_ms, base_seq, newest_key, raw_bytes + files_raw_bytes, "
+    "stored_bytes + files_stored_bytes FROM session "
 )
 # The payload stands last: it may lie on many pages, and what follows it would be read over them.
 _ROW = (
@@ -186,6 +188,18 @@ class SqliteReader:
     def accounts_version(self) -> int:
         return accounts.accounts_version(self._cursor)
 
+    def sizes(self) -> list[DeviceSizes]:
+        return sizes.sizes(self._cursor)
+
+    def largest_sessions(self, limit: int) -> list[SessionSizes]:
+        return sizes.largest_sessions(self._cursor, limit)
+
+    def old_sessions(self, before_ms: int) -> list[OldSession]:
+        return sizes.old_sessions(self._cursor, before_ms)
+
+    def files(self) -> FileSizes:
+        return sizes.files(self._connection)
+
     def _all(self, sql: str, *values: int | str | bytes) -> Rows:
         return run(self._cursor, sql, *values)
 
@@ -269,6 +283,8 @@ def _session(
     changed_ms: int,
     base_seq: int,
     newest_key: str,
+    raw_bytes: int,
+    stored_bytes: int,
 ) -> SessionFacts:
     return SessionFacts(
         number,
@@ -286,4 +302,6 @@ def _session(
         changed_ms,
         base_seq,
         newest_key,
+        raw_bytes,
+        stored_bytes,
     )

@@ -26,28 +26,36 @@ _BEGIN = (
     "INSERT INTO content (id, device, sha256, state, size_bytes, lines, chars, marks, data) "
     "VALUES (?, ?, ?, 0, 0, 0, 0, x'', NULL)"
 )
-_FINISH = "UPDATE content SET size_bytes = ?, lines = ?, chars = ?, marks = ? WHERE id = ?"
+_FINISH = "UPDATE content SET size_bytes = ?, lines = ?, chars = ?, marks = ?, stored_bytes = ? WHERE id = ?"
 
 
 class Stager:
     """Stages contents. Called in the event loop. `submit` hands a transaction to the writing thread."""
 
     def __init__(self, submit: Submit, contents: Iterator[int], drop: Callable[[int], None]) -> None:
+        self.raw_bytes = 0
+        """What was written ahead since the start."""
+        self.stored_bytes = 0
+        """The same, compressed."""
         self._submit = submit
         self._contents = contents
         self._drop = drop
         self._threads = ThreadPoolExecutor(2, "store-staging")
         self._local = threading.local()
 
-    async def stage(self, device: int, sha256: bytes | None, data: bytes) -> Staged:
+    async def stage(
+        self, device: int, sha256: bytes | None, data: bytes, allow: Callable[[int], None] | None = None
+    ) -> Staged:
         """Writes the content; while one piece is being written the next one is compressed. Raises `StoreFault`.
 
-        What was written is dropped again where it fails or is cancelled.
+        `allow` is told the size of each piece before that is written, and may raise. What was written is dropped again
+        where it fails or is cancelled.
         """
         loop = asyncio.get_running_loop()
         number = next(self._contents)
         count, marks = Count(), Marks()
         cuts = enumerate(cut(data))
+        stored_bytes = 0
         writing = self._submit(lambda cursor: _once(cursor, _BEGIN, number, device, sha256))
         try:
             while True:
@@ -55,10 +63,16 @@ class Stager:
                 await writing
                 if not rows:
                     break
+                piece_bytes = sum(len(chunk) for chunk in rows[1::2])
+                if allow is not None:
+                    allow(piece_bytes)
+                stored_bytes += piece_bytes
                 writing = self._submit(_writing(rows))
             count.finish()
-            finish = (count.size_bytes, count.lines, count.chars, marks.stored(), number)
+            finish = (count.size_bytes, count.lines, count.chars, marks.stored(), stored_bytes, number)
             await self._submit(lambda cursor: _once(cursor, _FINISH, *finish))
+            self.raw_bytes += count.size_bytes
+            self.stored_bytes += stored_bytes
         except BaseException:
             writing.cancel()
             self._drop(number)

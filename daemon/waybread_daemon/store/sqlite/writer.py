@@ -10,6 +10,7 @@ still of the old one fails, too. The loop side takes over the new generation whe
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 import time
@@ -26,14 +27,13 @@ from waybread_daemon.store.sqlite.checkpoints import LogKeeper, start_over
 from waybread_daemon.store.sqlite.connection import BUSY_TIMEOUT_MS, close
 from waybread_daemon.store.sqlite.faults import fault_of
 from waybread_daemon.store.sqlite.jobs import Job
-from waybread_daemon.store.sqlite.purge import Purge
+from waybread_daemon.store.sqlite.tidying import Tidying
+from waybread_daemon.watching.counts import StoreCounts
 
 BATCH_RECORDS = 1000
 BATCH_BYTES = 2 * 1024 * 1024
 _LONGEST_WAIT_S = 1.0
 """A purge that is due later is looked for this often: the clock that it goes by may be set."""
-_PURGE_PAUSE_S = 10.0
-"""After a purge that failed. Nobody waits for it."""
 
 Waiting = tuple[int, Record, Done]
 """A record in the queue, with its generation."""
@@ -71,27 +71,33 @@ class Writer:
         path: Path,
         connect: Callable[[], apsw.Connection],
         batch: BatchWriter,
-        purge: Purge,
+        tidying: Tidying,
         log: LogKeeper,
         loop: Loop,
         listener: Listener,
+        counts: StoreCounts,
     ) -> None:
         self._path = path
         self._connect = connect
         self._batch = batch
-        self._purge = purge
+        self._tidying = tidying
         self._log = log
         self._loop = loop
         self._listener = listener
+        self._counts = counts
         self._queue: queue.SimpleQueue[Waiting | Job[Any] | None] = queue.SimpleQueue()
         self.put = self._queue.put
         self._jobs: deque[Job[Any]] = deque()
         self._generation = 0
         self._fault: StoreFault | None = None
         self._stopping = False
-        self._purge_from_s = 0.0
         self._connection: apsw.Connection | None = None
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
+
+    @property
+    def waiting(self) -> int:
+        """How much waits: records and other work. To be asked in any thread."""
+        return self._queue.qsize() + len(self._jobs)
 
     def start(self) -> None:
         """Starts the thread."""
@@ -112,6 +118,8 @@ class Writer:
                 raise
         finally:
             self._let_go()
+            with contextlib.suppress(RuntimeError):
+                self._tidying.end()
 
     def _turn(self) -> bool:
         """Whatever waits, or a step of purging; whether there is more to come. Between two turns no record is kept."""
@@ -124,8 +132,10 @@ class Writer:
             if self._stopping:
                 return False
             self._tidy()
-        if self._connection is not None:
-            self._keep_log_short(self._connection)
+        elif self._tidying.overdue():
+            self._tidy()
+        if self._connection is not None or self._log.cutting:
+            self._keep_log_short()
         return True
 
     def _collect(self) -> list[Waiting]:
@@ -152,10 +162,8 @@ class Writer:
     def _wait_s(self) -> float | None:
         if self._jobs or self._stopping:
             return 0
-        wait_ms = self._purge.wait_ms()
-        if wait_ms is None:
-            return None
-        return max(min(wait_ms / 1000, _LONGEST_WAIT_S), self._purge_from_s - time.monotonic(), 0)
+        wait_ms = self._tidying.wait_ms()
+        return None if wait_ms is None else min(wait_ms / 1000, _LONGEST_WAIT_S)
 
     def _write(self, waiting: list[Waiting]) -> None:
         """Records of an ended generation stand before all others: they were appended first."""
@@ -165,20 +173,26 @@ class Writer:
             waiting = waiting[stale:]
         if not waiting:
             return
+        begun_s = time.monotonic()
         try:
             cursor = self._open().cursor()
             written = self._batch.write(cursor, [record for _, record, _ in waiting])
         except Exception as error:  # noqa: BLE001 - whatever it was, the caller hears of it and the thread goes on
+            self._counts.failed_commits += 1
             self._fault = self._failed(error)
             self._generation += 1
             self._loop.call_soon_threadsafe(self._listener.generation_ended, self._generation)
             self._give_up(waiting)
             return
+        self._counts.commit_s.observe(time.monotonic() - begun_s)
+        self._counts.batch_records.observe(len(waiting))
+        self._counts.raw_bytes += written.raw_bytes
+        self._counts.stored_bytes += written.stored_bytes
         self._loop.call_soon_threadsafe(self._listener.records_settled, waiting, None)
         for session in written.sessions:
-            self._purge.session_deleted(session)
+            self._tidying.session_deleted(session)
         for content in written.contents:
-            self._purge.content_dropped(content)
+            self._tidying.content_dropped(content)
 
     def _give_up(self, waiting: list[Waiting]) -> None:
         """These have failed: nobody takes up the contents that were written ahead for them."""
@@ -186,7 +200,7 @@ class Writer:
         for _, record, _ in waiting:
             for data in (record.own, *(content.data for content in record.contents)):
                 if isinstance(data, Staged):
-                    self._purge.content_dropped(data.content)
+                    self._tidying.content_dropped(data.content)
 
     def _do(self, job: Job[Any]) -> None:
         try:
@@ -197,22 +211,22 @@ class Writer:
             self._loop.call_soon_threadsafe(succeed)
 
     def _tidy(self) -> None:
-        """Nothing waits: a step of purging. It tries again later where the disk is at fault."""
-        if time.monotonic() < self._purge_from_s:
-            return
+        """A step of tidying. It tries again later where the disk is at fault."""
         try:
-            if self._purge.wait_ms() == 0:
-                self._purge.step(self._open())
+            if self._tidying.wait_ms() == 0:
+                self._tidying.step(self._open())
         except apsw.Error as error:
-            self._failed(error)
-            self._purge_from_s = time.monotonic() + _PURGE_PAUSE_S
+            self._tidying.failed(self._failed(error))
 
-    def _keep_log_short(self, connection: apsw.Connection) -> None:
+    def _keep_log_short(self) -> None:
         try:
+            connection = self._open()
             self._log.note(connection)
             if self._log.ready:
                 self._log.ready = False
-                if not start_over(connection, BUSY_TIMEOUT_MS):
+                if start_over(connection, BUSY_TIMEOUT_MS, cut=self._log.cutting):
+                    self._log.cutting = False
+                else:
                     self._log.check()
         except apsw.Error as error:
             self._failed(error)

@@ -7,6 +7,7 @@ from tests.daemon.store.opened import Opened, opened, opening, result
 from waybread_daemon.store.contract import Facts, Record, StoreFault
 from waybread_daemon.store.sqlite.batch import BatchWriter, first_id, last_id, seq_of
 from waybread_daemon.store.sqlite.packing import Packer
+from waybread_daemon.store.sqlite.sizes import Usage
 from waybread_daemon.store.sqlite.statements import run, value
 
 __all__ = ["opened"]
@@ -42,7 +43,7 @@ def test_a_batch_that_fails_leaves_nothing_and_the_log_goes_on_where_it_was(open
 def test_a_gap_or_a_repeat_in_a_log_is_refused(opened: Opened, seq: int) -> None:
     opened.batch.write(opened.cursor, [opening(1, 1)])
     # Another writer, as after a restart, finds the log's end in the file.
-    batch = BatchWriter(Packer(), opened.numbers, "epoch")
+    batch = BatchWriter(Packer(), opened.numbers, "epoch", Usage())
     with pytest.raises(StoreFault, match=f"Record {seq} of the log of device 1 came where 2 is next"):
         batch.write(opened.cursor, [result(seq, 1, 1)])
 

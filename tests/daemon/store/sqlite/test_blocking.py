@@ -1,6 +1,9 @@
 """Commands beside a daemon, and without one."""
 
+# pyright: reportPrivateUsage=false
+
 import asyncio
+import hashlib
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +13,7 @@ import pytest
 from tests.daemon.store.stores import Log, SqlitePlace
 from waybread_daemon.store.contract import StoreFault, StoreRefusal
 from waybread_daemon.store.sqlite import open_accounts, open_reader
+from waybread_daemon.store.sqlite.blocking import open_looks
 from waybread_daemon.store.sqlite.connection import close, connect_writer
 from waybread_daemon.store.sqlite.statements import run
 
@@ -106,3 +110,30 @@ def test_a_command_that_was_killed_leaves_the_store_usable(tmp_path: Path) -> No
     assert subprocess.run([sys.executable, "-c", program, str(path), "x"], check=False).returncode == -9
     with open_reader(path) as reader:
         assert len(reader.tokens()) == 20
+
+
+async def test_several_looks_see_what_was_written_between_them_and_hold_nothing(tmp_path: Path) -> None:
+    place = SqlitePlace(tmp_path)
+    store = await place.open()
+    log = Log(store)
+    session = await log.session()
+    content = b"a file\n"
+    digest = hashlib.sha256(content).digest()
+    with open_looks(place.path) as looks:
+        assert looks.epoch() == store.epoch
+        assert looks.next_file(session, 0) is None
+        await log.read(session, digest, content)
+        with looks.snapshot() as reader:
+            row = reader.result(session, 1)
+        assert row is not None
+        assert row.content is not None
+        assert looks.hash_of(row.content.content) == digest
+        assert looks.hash_of(99) is None
+        file = looks.next_file(session, 0)
+        assert file is not None
+        assert (file.sha256, file.content) == (digest, row.content)
+        assert looks.next_file(session, file.content.content) is None
+        with pytest.raises(StoreFault, match="no such table"), looks.snapshot():
+            run(looks._connection.cursor(), "SELECT * FROM missing")
+        assert not looks._connection.in_transaction
+    await store.close()

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import time
 import threading
 from pathlib import Path
 
@@ -88,6 +89,30 @@ def test_it_checkpoints_after_enough_pages_and_asks_the_writer_to_start_over(ope
     # What is written next stands at the log's beginning again.
     assert opened.connection.wal_checkpoint()[0] < 10
     assert value(opened.cursor, "PRAGMA busy_timeout") == BUSY_TIMEOUT_MS
+
+
+def test_a_log_that_is_to_be_cut_is_copied_at_once_and_cut_to_nothing_when_no_reader_is_in_the_way(
+    opened: Opened,
+) -> None:
+    log = opened.path.with_name(f"{opened.path.name}-wal")
+    keeper = LogKeeper(lambda: connect_writer(opened.path, None))
+    keeper.start()
+    opened.batch.write(opened.cursor, [opening(1, 1)])
+    keeper.cut()
+    end_s = time.monotonic() + 10
+    while not keeper.ready:
+        time.sleep(0.005)
+        assert time.monotonic() < end_s
+    keeper.stop()
+    assert keeper.cutting
+    with opened.reader.snapshot():
+        opened.reader.head(1)
+        opened.batch.write(opened.cursor, [result(2, 1, 1)])
+        assert not start_over(opened.connection, BUSY_TIMEOUT_MS, cut=True)
+    assert log.stat().st_size > 0
+    assert start_over(opened.connection, BUSY_TIMEOUT_MS, cut=True)
+    assert log.stat().st_size == 0
+    assert opened.reader.head(1) == 2
 
 
 def test_starting_over_waits_for_no_reader(opened: Opened) -> None:

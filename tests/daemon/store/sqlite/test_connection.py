@@ -10,11 +10,14 @@ from waybread_daemon.store.sqlite.connection import (
     BUSY_TIMEOUT_MS,
     LOG_LIMIT_BYTES,
     close,
+    connect,
+    connect_guest,
     connect_reader,
     connect_writer,
     keep_a_write_ahead_log,
     prepare,
     refuse_old_sqlite,
+    refuse_what_was_moved,
 )
 from waybread_daemon.store.sqlite.statements import run, value
 
@@ -69,3 +72,30 @@ def test_a_file_system_without_shared_memory_is_refused() -> None:
     # A database in memory cannot have the log either.
     with pytest.raises(StoreRefusal, match=r"without shared memory \(journal mode memory\): put it on a local disk"):
         keep_a_write_ahead_log(apsw.Connection(":memory:"))
+
+
+def test_a_file_that_was_replaced_while_it_was_opened_is_refused_and_gets_no_log(path: Path) -> None:
+    connection = connect(path, None)
+    assert value(connection.cursor(), "SELECT count(*) FROM meta") == 2
+    refuse_what_was_moved(connection, path)
+    path.rename(path.with_name("kept"))
+    with pytest.raises(StoreRefusal, match=r"The store at .* was replaced just now: do it again\."):
+        refuse_what_was_moved(connection, path)
+    close(connection)
+
+
+def test_a_guest_leaves_the_log_of_a_killed_daemon_where_it_is_and_none_where_there_was_none(path: Path) -> None:
+    log = path.with_name("store.sqlite-wal")
+    guest = connect_guest(path)
+    run(guest.cursor(), "SELECT * FROM meta")
+    close(guest)
+    assert not log.exists()
+    killed = connect(path, None)
+    killed.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    run(killed.cursor(), "INSERT INTO meta VALUES ('more', 1)")
+    close(killed)
+    content = log.read_bytes()
+    guest = connect_guest(path)
+    assert value(guest.cursor(), "SELECT value FROM meta WHERE name = 'more'") == 1
+    close(guest)
+    assert log.read_bytes() == content

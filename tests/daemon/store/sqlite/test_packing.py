@@ -2,7 +2,7 @@
 
 import random
 
-from waybread_daemon.store.sqlite.packing import Encoding, Packer, Unpacker
+from waybread_daemon.store.sqlite.packing import Encoding, Packer, Unpacker, raw_size
 
 
 def test_payloads_come_out_as_they_went_in_alone_and_together() -> None:
@@ -12,6 +12,13 @@ def test_payloads_come_out_as_they_went_in_alone_and_together() -> None:
     for batch in (payloads, *([payload] for payload in payloads)):
         packed = Packer().pack_all(batch)
         assert [unpacker.unpack_entry(*one) for one in packed] == batch
+
+
+def test_a_compressed_payload_tells_the_size_that_it_had_and_a_damaged_one_its_own() -> None:
+    ((_, packed),) = Packer().pack_all([b"x" * 5000])
+    assert raw_size(packed) == 5000
+    assert raw_size(packed[:8]) == 5000
+    assert [raw_size(damaged) for damaged in (b"", b"short", bytes(100))] == [0, 5, 100]
 
 
 def test_only_what_gets_smaller_is_compressed() -> None:

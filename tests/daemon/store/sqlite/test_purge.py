@@ -8,6 +8,7 @@ import pytest
 from tests.daemon.store.opened import Opened, opened, opening, result
 from waybread_daemon.store.contract import Facts, FileContent, Record
 from waybread_daemon.store.sqlite.purge import Purge
+from waybread_daemon.store.sqlite.sizes import Usage
 from waybread_daemon.store.sqlite.statements import run, value
 
 __all__ = ["opened"]
@@ -40,7 +41,7 @@ def steps(purge: Purge, opened: Opened) -> int:
 
 def test_a_step_takes_500_rows_at_most(opened: Opened) -> None:
     fill(opened, 1400)
-    purge = Purge(Clock())
+    purge = Purge(Clock(), Usage())
     purge.session_deleted(1)
     left: list[int] = []
     while purge.wait_ms() == 0:
@@ -61,7 +62,7 @@ def test_a_step_takes_about_two_mib_of_payloads_at_most(opened: Opened) -> None:
     for n in range(1, 31):
         opened.batch.write(opened.cursor, [result(n + 1, 1, n, noise.randbytes(200_000))])
     opened.batch.write(opened.cursor, [Record(1, 32, 1, "deleted", Facts(1), 30, "")])
-    purge = Purge(Clock())
+    purge = Purge(Clock(), Usage())
     purge.session_deleted(1)
     purge.step(opened.connection)
     assert count(opened, "entry") == 32 - 12
@@ -69,16 +70,16 @@ def test_a_step_takes_about_two_mib_of_payloads_at_most(opened: Opened) -> None:
 
 def test_it_goes_on_after_a_restart_where_it_was(opened: Opened) -> None:
     fill(opened, 1400)
-    first = Purge(Clock())
+    first = Purge(Clock(), Usage())
     first.session_deleted(1)
     first.step(opened.connection)
-    second = Purge(Clock())
+    second = Purge(Clock(), Usage())
     assert second.wait_ms() is None
     second.load(opened.connection)
     assert second.wait_ms() == 0
     assert steps(second, opened) == 6
     assert count(opened, "entry") == 1
-    third = Purge(Clock())
+    third = Purge(Clock(), Usage())
     third.load(opened.connection)
     assert third.wait_ms() is None
 
@@ -94,7 +95,7 @@ def test_content_stays_for_the_grace_and_goes_at_once_after_a_restart(opened: Op
     opened.batch.write(opened.cursor, [opening(1, 1), opening(2, 2, "b"), read(3, 1, 1, b"x"), read(4, 2, 1, b"y")])
     opened.batch.write(opened.cursor, [Record(1, 5, 1, "deleted", Facts(1), 1, "")])
     clock = Clock()
-    purge = Purge(clock, grace_ms=60_000)
+    purge = Purge(clock, Usage(), grace_ms=60_000)
     purge.session_deleted(1)
     steps(purge, opened)
     assert purge.wait_ms() == 60_000
@@ -102,7 +103,7 @@ def test_content_stays_for_the_grace_and_goes_at_once_after_a_restart(opened: Op
     assert purge.wait_ms() == 1
     purge.step(opened.connection)
     assert count(opened, "content") == 2
-    restarted = Purge(clock, grace_ms=60_000)
+    restarted = Purge(clock, Usage(), grace_ms=60_000)
     restarted.load(opened.connection)
     assert steps(restarted, opened) == 1
     assert count(opened, "content") == 1
@@ -114,11 +115,11 @@ def test_content_stays_for_the_grace_and_goes_at_once_after_a_restart(opened: Op
 def test_large_content_goes_in_steps_and_half_of_it_is_never_found(opened: Opened) -> None:
     sha256 = bytes(32)
     opened.batch.write(opened.cursor, [opening(1, 1)])
-    run(opened.cursor, "INSERT INTO content VALUES (1, 1, ?, 2, 9, 9, 9, x'', NULL)", sha256)
+    run(opened.cursor, "INSERT INTO content VALUES (1, 1, ?, 2, 9, 9, 9, x'', NULL, 70)", sha256)
     for place in range(70):
         run(opened.cursor, "INSERT INTO chunk VALUES (?, x'00')", 1 << 20 | place)
     run(opened.cursor, "INSERT INTO chunk VALUES (?, x'00')", 2 << 20)
-    purge = Purge(Clock())
+    purge = Purge(Clock(), Usage())
     purge.load(opened.connection)
     left: list[tuple[int, int]] = []
     while purge.wait_ms() == 0:
@@ -130,7 +131,7 @@ def test_large_content_goes_in_steps_and_half_of_it_is_never_found(opened: Opene
 
 def test_a_step_that_fails_is_done_again(opened: Opened) -> None:
     fill(opened, 10)
-    purge = Purge(Clock())
+    purge = Purge(Clock(), Usage())
     purge.session_deleted(1)
     run(opened.cursor, "CREATE TRIGGER t BEFORE DELETE ON entry BEGIN SELECT raise(ABORT, 'broken'); END")
     with pytest.raises(apsw.ConstraintError, match="broken"):

@@ -9,7 +9,7 @@ import pytest
 
 from waybread_daemon.store.contract import StoreRefusal
 from waybread_daemon.store.sqlite.connection import prepare
-from waybread_daemon.store.sqlite.schema import APPLICATION_ID, migrate, migrations
+from waybread_daemon.store.sqlite.schema import APPLICATION_ID, migrate, migrations, version_of
 
 
 def one(path: Path, sql: str) -> Any:
@@ -71,16 +71,40 @@ def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
 
 def test_a_migration_that_fails_half_way_leaves_nothing_and_is_tried_again(tmp_path: Path) -> None:
     path = tmp_path / "s"
-    steps = ["CREATE TABLE a (x)", "ALTER TABLE a ADD COLUMN y; CREATE TABLE b (x); INSERT INTO missing VALUES (1)"]
+    steps = [
+        "CREATE TABLE a (x)",
+        "ALTER TABLE a ADD COLUMN y; CREATE TABLE b (x)",
+        "ALTER TABLE a ADD COLUMN z; INSERT INTO missing VALUES (1)",
+    ]
+    migrated(path, steps[:1])
     for _ in range(2):
         with pytest.raises(apsw.SQLError, match="missing"):
             migrated(path, steps)
         assert one(path, "PRAGMA user_version") == 1
         assert one(path, "SELECT group_concat(name) FROM sqlite_schema") == "a"
         assert one(path, "SELECT count(*) FROM pragma_table_info('a')") == 1
-    migrated(path, [steps[0], "ALTER TABLE a ADD COLUMN y"])
+    migrated(path, steps[:2])
     assert one(path, "PRAGMA user_version") == 2
     assert one(path, "SELECT count(*) FROM pragma_table_info('a')") == 2
+
+
+def test_a_new_store_is_made_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    with pytest.raises(apsw.SQLError, match="missing"):
+        migrated(path, ["CREATE TABLE a (x)", "INSERT INTO missing VALUES (1)"])
+    assert one(path, "SELECT count(*) FROM sqlite_schema") == 0
+    assert one(path, "PRAGMA user_version") == 0
+
+
+def test_the_version_of_a_store_is_read_and_changed_by_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    connection = apsw.Connection(str(path))
+    assert version_of(connection, path, 2) == 0
+    migrate(connection, path, ["CREATE TABLE a (x)"])
+    assert version_of(connection, path, 2) == 1
+    with pytest.raises(StoreRefusal, match="written by a newer Waybread"):
+        version_of(connection, path, 0)
+    connection.close()
 
 
 def test_a_store_of_an_older_version_takes_only_the_steps_that_it_lacks(tmp_path: Path) -> None:

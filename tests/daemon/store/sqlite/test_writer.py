@@ -95,3 +95,26 @@ async def test_records_of_an_ended_generation_fail_with_the_fault_that_ended_it(
     log.seq, log.results[session] = 1, 0
     await log.result(session)
     await store.close()
+
+
+async def test_batches_are_counted_with_their_records_and_those_that_failed_apart(tmp_path: Path) -> None:
+    place = SqlitePlace(tmp_path)
+    store = await place.open()
+    log = Log(store)
+    session = await log.session()
+    await log.result(session, b"x" * 1000)
+    await log.result(session, b"y" * 10)
+    assert store.counts.batch_records.sum == 3
+    assert sum(store.counts.batch_records.counts) == sum(store.counts.commit_s.counts) == 3
+    raw_bytes, written_bytes = store.written_bytes
+    assert raw_bytes >= 1010
+    assert 0 < written_bytes < 200
+    place.break_disk()
+    with pytest.raises(StoreFault):
+        await log.result(session, b"z" * 1000)
+    assert store.counts.failed_commits == 1
+    assert sum(store.counts.commit_s.counts) == 3
+    assert store.written_bytes == (raw_bytes, written_bytes)
+    place.mend_disk()
+    await store.close()
+    assert store.waiting == 0

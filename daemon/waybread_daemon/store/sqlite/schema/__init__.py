@@ -1,4 +1,4 @@
-"""The schema's versions: numbered files beside this one, each carried out in one transaction.
+"""The schema's versions: numbered files beside this one. What a store lacks of them is carried out in one transaction.
 
 A file once released never changes: what is to be different goes into the next one.
 """
@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import apsw
 
-from waybread_daemon.store.contract import StoreRefusal
+from waybread_daemon.store.sqlite.heads import APPLICATION_ID, another_program, newer
+from waybread_daemon.store.sqlite.packing import raw_size
 from waybread_daemon.store.sqlite.statements import run, value
 
-APPLICATION_ID = 0x57425244
-"""Stands in the head of every store's file ("WBRD"), so that no other program's file is taken for one."""
+__all__ = ["APPLICATION_ID", "migrate", "migrations", "version_of"]
 
 
 def migrations(folder: Path = Path(__file__).parent) -> list[str]:
@@ -28,21 +29,27 @@ def migrations(folder: Path = Path(__file__).parent) -> list[str]:
 
 
 def migrate(connection: apsw.Connection, path: Path, steps: Sequence[str]) -> None:
-    """Brings a store to the newest version. Processes that start at once wait for each other.
+    """Brings a store to the newest version, whole or not at all. Processes that start at once wait for each other.
 
     Raises `StoreRefusal` where the file is of a newer version or another program's.
     """
-    while True:
-        # What was read before the transaction may be old: another process may have migrated meanwhile.
-        with _transaction(connection.cursor(), "BEGIN") as cursor:
-            if _version(cursor, path, len(steps)) == len(steps):
-                return
-        # With the write lock from the beginning, so that what is read stays true until something is written.
-        with _transaction(connection.cursor(), "BEGIN IMMEDIATE") as cursor:
-            version = _version(cursor, path, len(steps))
-            if version < len(steps):
-                run(cursor, steps[version])
-                run(cursor, f"PRAGMA user_version = {version + 1}; PRAGMA application_id = {APPLICATION_ID}")
+    # The types that come with apsw name one that Python 3.11 has not.
+    untyped: Any = connection
+    untyped.create_scalar_function("raw_size", raw_size, 1, deterministic=True)
+    if version_of(connection, path, len(steps)) == len(steps):
+        return
+    # With the write lock from the beginning, so that what is read stays true until something is written: another process
+    # may have migrated meanwhile.
+    with _transaction(connection.cursor(), "BEGIN IMMEDIATE") as cursor:
+        for number in range(_version(cursor, path, len(steps)), len(steps)):
+            run(cursor, steps[number])
+        run(cursor, f"PRAGMA user_version = {len(steps)}; PRAGMA application_id = {APPLICATION_ID}")
+
+
+def version_of(connection: apsw.Connection, path: Path, newest: int) -> int:
+    """The version of a store, 0 where it is new and empty. Raises `StoreRefusal` as `migrate` does."""
+    with _transaction(connection.cursor(), "BEGIN") as cursor:
+        return _version(cursor, path, newest)
 
 
 @contextmanager
@@ -59,15 +66,11 @@ def _transaction(cursor: apsw.Cursor, begin: str) -> Generator[apsw.Cursor]:
 
 
 def _version(cursor: apsw.Cursor, path: Path, newest: int) -> int:
-    """The file's version, 0 where it is new and empty."""
-    version = value(cursor, "PRAGMA user_version")
+    version = int(value(cursor, "PRAGMA user_version"))
     application = value(cursor, "PRAGMA application_id")
     tables = value(cursor, "SELECT count(*) FROM sqlite_schema")
     if application != APPLICATION_ID and (version or tables):
-        raise StoreRefusal(f"{path} is another program's database and not a store of Waybread: name another file.")
+        raise another_program(path)
     if version > newest:
-        raise StoreRefusal(
-            f"{path} was written by a newer Waybread (its schema is version {version}, this one knows up to {newest}): "
-            "start the newer one, or name another file."
-        )
-    return int(version)
+        raise newer(path, version, newest)
+    return version

@@ -1,0 +1,139 @@
+"""Whether a store holds together: its file by SQLite's own check, and what its rows say of each other.
+
+Everything here only reads, and in one statement a question, so that neither the size of a store nor a daemon that goes on
+writing matters. What a deleted session has left while it is purged is nobody's loss and is not looked at.
+"""
+
+# ruff: noqa: S608 - what is put into the statements are numbers of the program's own.
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import apsw
+
+from waybread_daemon.store.sqlite.batch import SEQ_BITS
+from waybread_daemon.store.sqlite.copying import Progress, no_progress
+from waybread_daemon.store.sqlite.purge import CHUNK_BITS
+
+_MOST = 20
+_LIVE = "JOIN session AS s ON s.number = e.session AND s.state = 0 "
+_SEQ = f"{(1 << SEQ_BITS) - 1}"
+
+
+class Question(NamedTuple):
+    """A sentence in which `{rows}` are how many and `{first}` the first of them; `sql` finds them, one column each."""
+
+    sentence: str
+    sql: str
+
+
+QUESTIONS = (
+    Question(
+        "{rows} entries are of a session that is not there (the first: {first})",
+        "SELECT e.id FROM entry AS e LEFT JOIN session AS s ON s.number = e.session "
+        f"WHERE s.number IS NULL OR s.device <> e.id >> {SEQ_BITS}",
+    ),
+    Question(
+        "{rows} results have lost their content (the first: {first})",
+        f"SELECT e.id FROM entry AS e {_LIVE}WHERE e.content IS NOT NULL "
+        "AND NOT EXISTS (SELECT 1 FROM content AS c WHERE c.id = e.content AND c.state > 0)",
+    ),
+    Question(
+        "{rows} results have content that their session does not hold, so that it could be purged (the first: {first})",
+        f"SELECT e.id FROM entry AS e {_LIVE}WHERE e.content IS NOT NULL "
+        "AND NOT EXISTS (SELECT 1 FROM holding AS h WHERE h.content = e.content AND h.session = e.session)",
+    ),
+    Question(
+        "{rows} results have lost the earlier result whose body they share (the first: {first})",
+        f"SELECT e.id FROM entry AS e {_LIVE}WHERE e.root IS NOT NULL AND NOT EXISTS (SELECT 1 FROM entry AS r "
+        "WHERE r.session = e.session AND r.number = e.root AND r.number IS NOT NULL AND r.root IS NULL)",
+    ),
+    Question(
+        "{rows} contents that sessions hold are not there (the first: {first})",
+        "SELECT h.content FROM holding AS h JOIN session AS s ON s.number = h.session AND s.state = 0 "
+        "WHERE NOT EXISTS (SELECT 1 FROM content AS c WHERE c.id = h.content AND c.state > 0)",
+    ),
+    Question(
+        "{rows} contents have lost some of their chunks (the first: {first})",
+        "SELECT c.id FROM content AS c WHERE c.state > 0 AND c.data IS NULL AND length(c.marks) / 24 <> "
+        f"(SELECT count(*) FROM chunk AS k WHERE k.id >= c.id << {CHUNK_BITS} AND k.id < (c.id + 1) << {CHUNK_BITS})",
+    ),
+    Question(
+        "{rows} sessions have not each of their results once (the first: {first})",
+        "SELECT s.session FROM session AS s WHERE s.state = 0 AND (s.results, s.results) <> "
+        "(SELECT count(*), coalesce(max(e.number), 0) FROM entry AS e WHERE e.session = s.number AND e.number IS NOT NULL)",
+    ),
+    Question(
+        "{rows} sessions end elsewhere than they say (the first: {first})",
+        "SELECT s.session FROM session AS s WHERE s.state = 0 AND s.head <> coalesce("
+        f"(SELECT max(v.entry) & {_SEQ} FROM event AS v WHERE v.session = s.number), 0)",
+    ),
+    Question(
+        "{rows} entries stand in no session's order (the first: {first})",
+        f"SELECT e.id FROM entry AS e {_LIVE}"
+        "WHERE NOT EXISTS (SELECT 1 FROM event AS v WHERE v.session = e.session AND v.entry = e.id)",
+    ),
+    Question(
+        "{rows} places in sessions' orders have no entry (the first: {first})",
+        "SELECT v.entry FROM event AS v JOIN session AS s ON s.number = v.session AND s.state = 0 "
+        "WHERE NOT EXISTS (SELECT 1 FROM entry AS e WHERE e.id = v.entry AND e.session = v.session)",
+    ),
+    Question(
+        "{rows} keys of requests stand for no entry (the first: {first})",
+        "SELECT k.key FROM entry_key AS k JOIN session AS s ON s.number = k.session AND s.state = 0 "
+        "WHERE NOT EXISTS (SELECT 1 FROM entry AS e WHERE e.id = k.entry AND e.session = k.session)",
+    ),
+    Question(
+        # Of a deleted session only its end is left, so where one was deleted nobody knows which numbers were its own.
+        "{rows} devices have gaps in their log (the first: {first})",
+        "SELECT d.device FROM device AS d WHERE NOT EXISTS (SELECT 1 FROM session AS s WHERE s.device = d.number "
+        f"AND s.state > 0) AND (SELECT count(*) <> coalesce(max(id) & {_SEQ}, 0) FROM entry "
+        f"WHERE id BETWEEN d.number << {SEQ_BITS} AND (d.number + 1 << {SEQ_BITS}) - 1)",
+    ),
+)
+
+
+def store_faults(connection: apsw.Connection, progress: Progress = no_progress) -> list[str]:
+    """What is wrong in a store, a sentence each; empty where it holds together. Raises what SQLite raises."""
+    progress("checking the file", 0, 0)
+    faults = file_faults(connection)
+    # Rows of a broken file would only say the same in other words.
+    return faults or list(row_faults(connection, progress))
+
+
+def file_faults(connection: apsw.Connection) -> list[str]:
+    """What SQLite finds wrong in the file."""
+    try:
+        found = [str(row[0]) for row in stream(connection, f"PRAGMA integrity_check({_MOST})")]
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        # Some damage ends the check itself.
+        found = [str(error)]
+    return [] if found == ["ok"] else [f"the file: {text}" for row in found for text in row.splitlines()]
+
+
+def row_faults(connection: apsw.Connection, progress: Progress = no_progress) -> Iterator[str]:
+    """What rows that belong together do not agree on."""
+    for at, question in enumerate(QUESTIONS):
+        progress("checking that everything is there", at, len(QUESTIONS))
+        rows, first = 0, None
+        for (found,) in stream(connection, question.sql):
+            rows += 1
+            first = _named(found) if first is None else first
+        if rows:
+            yield question.sentence.format(rows=rows, first=first)
+
+
+def stream(connection: apsw.Connection, sql: str, *values: float | str | bytes | None) -> Iterator[tuple[Any, ...]]:
+    """Rows as SQLite finds them, so that memory holds one at a time."""
+    cursor: Any = connection.cursor()
+    rows: Iterator[tuple[Any, ...]] = cursor.execute(sql, values)
+    return rows
+
+
+def _named(found: object) -> str:
+    """An entry's id tells its device and its place in that one's log."""
+    if isinstance(found, int) and found >> SEQ_BITS:
+        return f"entry {found & (1 << SEQ_BITS) - 1} of device {found >> SEQ_BITS}"
+    return str(found)
