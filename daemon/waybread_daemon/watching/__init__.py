@@ -1,0 +1,1 @@
+"""What the daemon tells Prometheus about itself: plain numbers that it counts, and the page that they are read from."""
