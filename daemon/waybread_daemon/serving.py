@@ -3,52 +3,34 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import gc
-import secrets
-import signal
 import time
-import traceback
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
 from structlog.typing import FilteringBoundLogger
 
 from waybread_daemon.config import STORE_NAME, Config
+from waybread_daemon.life import guard, watchdog
+from waybread_daemon.life.discovery import Discovery
+from waybread_daemon.life.guard import Guard
+from waybread_daemon.life.refusal import AddressRefusal
+from waybread_daemon.life.reload import reload_when_told
+from waybread_daemon.life.reports import loop_reporter, reporter
+from waybread_daemon.life.surroundings import Surroundings
+from waybread_daemon.link.control.control import Control
 from waybread_daemon.link.server import Server
+from waybread_daemon.metrics import metrics_served
 from waybread_daemon.sessions.desk import Desk
 from waybread_daemon.store.sqlite import SqliteStore
+from waybread_daemon.watching.threads import CountedThreads
 from waybread_protocol.limits import PATH
 
 __all__ = ["STORE_NAME", "AddressRefusal", "now_ms", "run", "serve"]
 
 HEAVY_THREADS = 2
-
-
-class AddressRefusal(Exception):  # noqa: N818  # named as the store names its own
-    """Why the daemon cannot listen: a sentence with the address and what to do."""
-
-    def __init__(self, host: str, port: int, fault: OSError) -> None:
-        super().__init__(host, port, fault)
-        self.host = host
-        self.port = port
-        self.fault = fault
-
-    def __str__(self) -> str:
-        match self.fault.errno:
-            case errno.EADDRINUSE:
-                return (
-                    f"port {self.port} of {self.host} is taken: stop what listens there, or name another one with --port "
-                    "(0 takes a free one)"
-                )
-            case errno.EACCES:
-                return f"port {self.port} is for the system's own services: name one from 1024 up with --port"
-            case errno.EADDRNOTAVAIL:
-                return f"{self.host} is no address of this machine: name one that is with --host"
-            case _:
-                return f"the daemon cannot listen on {self.host} port {self.port} ({self.fault}): name another --host"
 
 
 def now_ms() -> int:
@@ -64,71 +46,128 @@ async def serve(
     announce: Callable[[str], None],
     *,
     vfs: str | None = None,
+    around: Surroundings | None = None,
 ) -> None:
     """Serves until SIGTERM or SIGINT, then finishes what is under way. `announce` gets the link's address.
 
     `vfs` names the layer through which SQLite reaches the disk, where it is not SQLite's own for this system. Raises
-    `StoreRefusal` where the store cannot be opened and `AddressRefusal` where the address cannot be had.
+    `StoreRefusal` where the store cannot be opened and `AddressRefusal` where an address cannot be had.
     """
-    stopping = _stop_signal()
-    store = SqliteStore.open(data / STORE_NAME, vfs=vfs, clock_ms=now_ms)
-    await store.start()
-    heavy = ThreadPoolExecutor(HEAVY_THREADS, thread_name_prefix="heavy")
-    try:
-        desk = Desk(store, heavy, now_ms, _reporter(log))
-        server = Server(desk, config, server_name, log.bind)
-        try:
-            port = await server.start()
-        except OSError as fault:
-            raise AddressRefusal(config.host, config.port, fault) from fault
-        log.info("listening", host=config.host, port=port)
-        announce(f"ws://{_bracketed(config.host)}:{port}{PATH}")
-        noticing = asyncio.create_task(desk.live.notice_recovery())
-        await stopping.wait()
-        log.info("draining")
-        await server.drain()
-        noticing.cancel()
+    around = around or Surroundings()
+    with around.signals as signals:
+        signals.attach()
+        if signals.stop.is_set():
+            return
+        # What is entered last ends first.
+        async with AsyncExitStack() as parts:
+            store = await parts.enter_async_context(_store(data, vfs, around))
+            if signals.stop.is_set():
+                return
+            await parts.enter_async_context(_tasks(watchdog.feed(around.notifier, store.beat)))
+            heavy = parts.enter_context(_heavy_threads())
+            desk = Desk(store, heavy, now_ms, reporter(log))
+            desk.reconfigure(config)
+            await desk.room.look()
+            server = Server(desk, config, server_name, log.bind)
+            await parts.enter_async_context(metrics_served(server, store, heavy, log))
+            port = await parts.enter_async_context(_links(server, signals.hurry))
+            await _beside(parts, server, data, port, log, around)
+            log.info("listening", host=config.host, port=port)
+            announce(_address(config, port))
+            around.notifier.ready(f"Listening on {_address(config, port)}")
+            await signals.stop.wait()
+            log.info("draining")
+            around.notifier.stopping(guard.STOP_TIMEOUT_S)
+            server.draining = True
         log.info("stopped")
+
+
+async def _beside(
+    parts: AsyncExitStack, server: Server, data: Path, port: int, log: FilteringBoundLogger, around: Surroundings
+) -> None:
+    """Starts what runs beside the links, and ends before they do."""
+    config, desk = server.config, server.desk
+    control = Control(server, data, port, log)
+    await control.start()
+    parts.push_async_callback(control.close)
+
+    def reload(new: Config) -> None:
+        server.reconfigure(new)
+        desk.reconfigure(new)
+
+    def retired(count: int) -> None:
+        log.info("sessions_retired", sessions=count)
+
+    status = f"Listening on {_address(config, port)}"
+    await parts.enter_async_context(
+        _tasks(desk.upkeep(retired), reload_when_told(around, log, lambda: server.config, reload, status))
+    )
+    if config.discovery:
+        fingerprint = "" if server.encryption is None else server.encryption.fingerprint
+        discovery = Discovery(config.host, port, fingerprint, log)
+        discovery.start()
+        parts.push_async_callback(discovery.stop)
+
+
+@asynccontextmanager
+async def _store(data: Path, vfs: str | None, around: Surroundings) -> AsyncGenerator[SqliteStore]:
+    """The store. To open it may take long, where there is a migration; the loop and the signals go on meanwhile."""
+    around.notifier.opening()
+    async with _tasks(watchdog.extend(around.notifier)):
+        store = await asyncio.to_thread(SqliteStore.open, data / STORE_NAME, vfs=vfs, clock_ms=now_ms)
+    await store.start()
+    try:
+        yield store
     finally:
         await store.close()
-        heavy.shutdown(cancel_futures=True)
 
 
-def _stop_signal() -> asyncio.Event:
-    stopping = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopping.set)
-    return stopping
+@contextmanager
+def _heavy_threads() -> Generator[CountedThreads]:
+    heavy = CountedThreads(HEAVY_THREADS, "heavy")
+    try:
+        yield heavy
+    finally:
+        # Nobody waits for what they are at: its link is closed.
+        heavy.shutdown(wait=False, cancel_futures=True)
 
 
-def _reporter(log: FilteringBoundLogger) -> Callable[[BaseException], str]:
-    def report(fault: BaseException) -> str:
-        name = secrets.token_hex(4)
-        log.error("fault", fault=name, kind=type(fault).__name__, where=_frames(fault))
-        return name
-
-    return report
-
-
-def _loop_reporter(log: FilteringBoundLogger) -> Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]:
-    """What fails where nobody waits for it. asyncio's own handler would print the exception's text."""
-
-    def report(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        fault: BaseException | None = context.get("exception")
-        kind = "" if fault is None else type(fault).__name__
-        log.error("loop_fault", what=context["message"], kind=kind, where=[] if fault is None else _frames(fault))
-
-    return report
+@asynccontextmanager
+async def _links(server: Server, hurry: asyncio.Event) -> AsyncGenerator[int]:
+    """The links, open. Gives the port."""
+    try:
+        port = await server.start()
+    except OSError as fault:
+        raise AddressRefusal(server.config.host, server.config.port, fault) from fault
+    try:
+        yield port
+    finally:
+        await server.drain(hurry)
 
 
-def _frames(fault: BaseException) -> list[str]:
-    """The frames say where; the exception's own text may hold what a client sent."""
-    return [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(fault.__traceback__)]
+@asynccontextmanager
+async def _tasks(*work: Coroutine[Any, Any, None]) -> AsyncGenerator[None]:
+    """Work that goes on until the end of the block."""
+    tasks = [asyncio.ensure_future(each) for each in work]
+    for task in tasks:
+        task.add_done_callback(_tell_fault)
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _bracketed(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
+def _tell_fault(task: asyncio.Task[None]) -> None:
+    """Nobody waits for such work, so nobody else would hear that it failed."""
+    if not task.cancelled() and (fault := task.exception()) is not None:
+        task.get_loop().call_exception_handler({"message": "work beside the links failed", "exception": fault})
+
+
+def _address(config: Config, port: int) -> str:
+    host = f"[{config.host}]" if ":" in config.host else config.host
+    return f"{'wss' if config.tls_cert else 'ws'}://{host}:{port}{PATH}"
 
 
 def run(
@@ -139,13 +178,23 @@ def run(
     announce: Callable[[str], None],
     *,
     vfs: str | None = None,
+    around: Surroundings | None = None,
 ) -> None:
-    """`serve` in an event loop of its own, uvloop where there is one."""
+    """`serve` in an event loop of its own, uvloop where there is one, in a process that ends with it.
+
+    From the first signal on the process ends within half a minute, whatever hangs.
+    """
+    around = around or Surroundings()
+    around.signals.install()
+    Guard(
+        around.signals.stops,
+        lambda: log.warning("stopped_unfinished", why="something hung: what was acknowledged is stored"),
+    ).start()
     # Requests make many objects and no cycles: a collector that looks more seldom costs a tenth less of each of them.
     gc.set_threshold(50_000, 20, 100)
-    main = serve(data, config, server_name, log, announce, vfs=vfs)
+    main = serve(data, config, server_name, log, announce, vfs=vfs, around=around)
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        runner.get_loop().set_exception_handler(_loop_reporter(log))
+        runner.get_loop().set_exception_handler(loop_reporter(log))
         runner.run(main)
 
 

@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from waybread_daemon.logs import make_log
+from waybread_daemon.link.accounts import make_token
+from waybread_daemon.logs import Level, make_log
 
 
 class Terminal(io.StringIO):
@@ -66,3 +67,33 @@ def test_standard_error_is_where_it_goes(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(sys, "stderr", err)
     make_log("info").info("listening")
     assert '"listening"' in err.getvalue()
+
+
+def test_a_level_that_is_set_holds_for_all_that_was_bound_before() -> None:
+    out = io.StringIO()
+    level = Level("error")
+    bound = make_log(level, out=out).bind(connection=3)
+    for name in ("error", "warning", "info", "debug", "error"):
+        level.set(name)
+        for say in (bound.debug, bound.info, bound.warning, bound.error):
+            say(name)
+    said = [(line["event"], line["level"]) for line in map(json.loads, out.getvalue().splitlines())]
+    assert said == [
+        ("error", "error"),
+        *[("warning", level) for level in ("warning", "error")],
+        *[("info", level) for level in ("info", "warning", "error")],
+        *[("debug", level) for level in ("debug", "info", "warning", "error")],
+        ("error", "error"),
+    ]
+
+
+def test_what_looks_like_a_secret_is_taken_out_of_whatever_a_line_holds() -> None:
+    out = io.StringIO()
+    text = make_token().text
+    log = make_log("debug", out=out).bind(client=f"app {text}")
+    said_first = f"event {text}"
+    log.info(said_first, why=f"no {text}", faults=[f"is {text}"], bytes=3)
+    assert text.partition(".")[2] not in out.getvalue()
+    said = json.loads(out.getvalue())
+    assert (said["event"], said["client"], said["why"]) == ("event [secret]", "app [secret]", "no [secret]")
+    assert (said["faults"], said["bytes"]) == (["is [secret]"], 3)

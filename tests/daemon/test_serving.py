@@ -1,5 +1,4 @@
 import asyncio
-import errno
 import signal
 from pathlib import Path
 
@@ -8,7 +7,6 @@ from websockets.exceptions import ConnectionClosed
 
 from tests.daemon.cli.support import serving, waybread
 from tests.daemon.wire import CODECS, MSGPACK, Map, Wire, greeted, text_result
-from waybread_daemon.serving import AddressRefusal
 
 LARGE = "".join(f"line {number} of a large result\n" for number in range(300_000))
 
@@ -93,16 +91,3 @@ async def test_a_daemon_started_again_knows_what_the_one_before_stored(tmp_path:
             recalled = await wire.ask("recall", session="s", key="r", result="1")
     assert (again["text"], again["result"], again["repeated"]) == (first["text"], "#0001", True)
     assert recalled["text"] == "[#0002 recall #0001 lines 1-1 of 1]\nstored"
-
-
-@pytest.mark.parametrize(
-    "number,sentence",
-    [
-        (errno.EADDRINUSE, "port 80 of h is taken: stop what listens there, or name another one with --port"),
-        (errno.EACCES, "port 80 is for the system's own services: name one from 1024 up with --port"),
-        (errno.EADDRNOTAVAIL, "h is no address of this machine: name one that is with --host"),
-        (errno.EINVAL, "the daemon cannot listen on h port 80 ([Errno 22] why): name another --host"),
-    ],
-)
-def test_why_the_daemon_cannot_listen_is_a_sentence(number: int, sentence: str) -> None:
-    assert str(AddressRefusal("h", 80, OSError(number, "why"))).startswith(sentence)
