@@ -12,6 +12,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ANNOUNCED = "waybread listening on "
+ROOMY = {
+    "WAYBREAD_FREE_FLOOR_BYTES": "0",
+    "WAYBREAD_MAX_CONNECTIONS": "10000",
+    "WAYBREAD_MAX_DEVICE_CONNECTIONS": "10000",
+    "WAYBREAD_MAX_WAITING_HELLOS": "10000",
+    "WAYBREAD_MAX_FAILED_HELLOS": "1000000",
+}
+"""For a test that has many clients on one machine, or of one device, or that say wrong things: none of them is a flood. And
+the machine's disk may be as full as it likes."""
 _EXIT_TIMEOUT_S = 40
 
 
@@ -28,9 +37,9 @@ def waybread(*words: str, data: Path) -> subprocess.CompletedProcess[str]:
 
 
 def environment(data: Path) -> dict[str, str]:
-    """The surroundings of a child: its own data folder, no settings of the caller's."""
+    """The surroundings of a child: its own data folder, no settings of the caller's, and room."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("WAYBREAD_")}
-    return {**kept, "WAYBREAD_DATA": str(data)}
+    return {**kept, **ROOMY, "WAYBREAD_DATA": str(data)}
 
 
 class Daemon:

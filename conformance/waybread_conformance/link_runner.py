@@ -153,7 +153,8 @@ class _Conversation:
 
     def _http(self, step: Step, on: str) -> None:  # noqa: ARG002 - all steps are called alike
         address = urlsplit(self._url)
-        connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=ANSWER_TIMEOUT_S)
+        form = http.client.HTTPSConnection if address.scheme == "wss" else http.client.HTTPConnection
+        connection = form(address.hostname or "", address.port, timeout=ANSWER_TIMEOUT_S)
         try:
             connection.request("GET", str(step["path"]), headers=cast("dict[str, str]", step.get("headers", {})))
             response = connection.getresponse()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import http
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from time import sleep
 from typing import cast
 
 import msgspec
@@ -17,6 +20,9 @@ MAX_FRAME_BYTES = 1024 * 1024
 PART_BYTES = 500_000
 """Data of one part: as base64 in JSON it still stays below a frame of 1 MiB."""
 OPEN_TIMEOUT_S = 10.0
+WAIT_MOST_S = 90
+"""So long a connection waits in all for a daemon that asks to come back later."""
+_LATER = (http.HTTPStatus.TOO_MANY_REQUESTS, http.HTTPStatus.SERVICE_UNAVAILABLE)
 
 
 class WireError(Exception):
@@ -56,6 +62,9 @@ class Wire:
     ) -> None:
         """Connect. `subprotocols` and `origin` are for the cases that try what is refused.
 
+        The cases try wrong tokens, and a daemon takes only so many of them in a minute: where it says when to come
+        back, that is waited for.
+
         Raises:
             RefusedError: the daemon answers with an HTTP status.
             WireError: there is nobody, or it is no websocket.
@@ -65,23 +74,34 @@ class Wire:
         self.max_frame_bytes = MAX_FRAME_BYTES
         offered = [SUBPROTOCOLS[codec]] if subprotocols is None else subprotocols
         self._open = ExitStack()
-        try:
-            self._connection: ClientConnection = self._open.enter_context(
-                connect(
-                    url,
-                    subprotocols=[Subprotocol(name) for name in offered] or None,
-                    origin=Origin(origin) if origin is not None else None,
-                    compression=None,
-                    max_size=None,
-                    proxy=None,
-                    open_timeout=OPEN_TIMEOUT_S,
-                )
+        patience_s = WAIT_MOST_S
+        while True:
+            try:
+                self._connection = self._connect(url, offered, origin)
+                return
+            except InvalidStatus as error:
+                wait_s = _asked_to_wait_s(error)
+                body = bytes(error.response.body or b"").decode("utf-8", "replace")
+                if not 0 < wait_s <= patience_s:
+                    raise RefusedError(error.response.status_code, body) from error
+            except (OSError, WebSocketException) as error:
+                raise WireError(f"{url} cannot be reached: {error}") from error
+            patience_s -= wait_s
+            print(f"waybread conformance: the daemon asks to wait for {wait_s} s: {body.strip()}", file=sys.stderr)
+            sleep(wait_s)
+
+    def _connect(self, url: str, offered: Sequence[str], origin: str | None) -> ClientConnection:
+        return self._open.enter_context(
+            connect(
+                url,
+                subprotocols=[Subprotocol(name) for name in offered] or None,
+                origin=Origin(origin) if origin is not None else None,
+                compression=None,
+                max_size=None,
+                proxy=None,
+                open_timeout=OPEN_TIMEOUT_S,
             )
-        except InvalidStatus as error:
-            body = bytes(error.response.body or b"").decode("utf-8", "replace")
-            raise RefusedError(error.response.status_code, body) from error
-        except (OSError, WebSocketException) as error:
-            raise WireError(f"{url} cannot be reached: {error}") from error
+        )
 
     @property
     def subprotocol(self) -> str:
@@ -155,3 +175,9 @@ class Wire:
 
 def _closed(error: ConnectionClosed) -> ClosedError:
     return ClosedError(error.rcvd.code, error.rcvd.reason) if error.rcvd is not None else ClosedError(1006, str(error))
+
+
+def _asked_to_wait_s(refused: InvalidStatus) -> int:
+    """After how many seconds the daemon wants to be asked again; 0 where it says nothing of the kind."""
+    said = refused.response.headers.get("Retry-After", "")
+    return int(said) if refused.response.status_code in _LATER and said.isdecimal() else 0

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 import msgspec
 from msgspec import Meta
 
+from waybread_daemon.forms import host_fault, origin_fault, page_daemon_fault, proxy_fault, public_url_fault
 from waybread_protocol.limits import (
     HELLO_TIMEOUT_S,
     LEAST_MAX_BYTES,
@@ -25,6 +26,9 @@ STORE_NAME = "waybread.sqlite"
 PREFIX = "WAYBREAD_"
 NO_SETTINGS = frozenset({f"{PREFIX}DATA", f"{PREFIX}PYTHON"})
 """Variables that are read elsewhere: where the data folder is, and which Python a checkout's scripts take."""
+
+_FILES = ("tls_cert", "tls_key")
+"""Settings that name files."""
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 MaxBytes = Annotated[int, Meta(ge=LEAST_MAX_BYTES, le=2**31 - 1)]
@@ -47,6 +51,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     hello_timeout_s: Annotated[float, Meta(gt=0, le=600)] = HELLO_TIMEOUT_S
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
+    page_daemons: tuple[str, ...] = ()
     allow_plaintext: bool = False
     trusted_proxies: tuple[str, ...] = ()
     max_connections: Count = 512
@@ -98,13 +103,40 @@ def _misfits(config: Config) -> list[str]:
     misfits: list[str] = []
     if config.max_message < config.max_frame:
         misfits.append(f"max_message is {config.max_message} and less than max_frame, {config.max_frame}: raise it")
-    if not (config.allow_plaintext or is_loopback(config.host)):
+    if config.metrics and config.port == config.metrics_port != 0:
+        misfits.append(f"metrics_port is {config.metrics_port}, and port too: set one of them to another port")
+    if not (config.tls_cert or config.allow_plaintext or is_loopback(config.host)):
         misfits.append(
             f"host is {config.host} and reaches beyond this machine, where tokens and results would go unencrypted: "
-            "keep 127.0.0.1 and put a reverse proxy with TLS or Tailscale in front, or say --allow-plaintext "
-            "(allow_plaintext = true in the settings)"
+            "keep 127.0.0.1 and put a reverse proxy with TLS or Tailscale in front, or name a certificate with --tls-cert "
+            "and --tls-key, or say --allow-plaintext (allow_plaintext = true in the settings)"
         )
-    return misfits
+    return [*misfits, *_wrong_forms(config), *_wrong_certificate(config)]
+
+
+def _wrong_forms(config: Config) -> list[str]:
+    """Addresses, names and URLs that are none."""
+    faults = [public_url_fault(config.public_url)]
+    faults += [host_fault(text) for text in config.allowed_hosts]
+    faults += [origin_fault(text) for text in config.allowed_origins]
+    faults += [page_daemon_fault(text) for text in config.page_daemons]
+    faults += [proxy_fault(text) for text in config.trusted_proxies]
+    return [fault for fault in faults if fault is not None]
+
+
+def _wrong_certificate(config: Config) -> list[str]:
+    if not (config.tls_cert or config.tls_key):
+        return []
+    if not (config.tls_cert and config.tls_key):
+        given, missing = ("tls_cert", "tls_key") if config.tls_cert else ("tls_key", "tls_cert")
+        return [f"{given} is set and {missing} is not: a certificate and its key go together, so set both or none"]
+    from waybread_daemon.certificates import CertificateFault, read_certificate  # noqa: PLC0415  # most have none
+
+    try:
+        read_certificate(config.tls_cert, config.tls_key)
+    except CertificateFault as fault:
+        return [str(fault)]
+    return []
 
 
 def is_loopback(host: str) -> bool:
@@ -132,6 +164,9 @@ def _from_file(path: Path, faults: list[str]) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as fault:
         faults.append(f"{path} is no TOML ({fault}): mend that line")
         return {}
+    for name in [name for name in _FILES if isinstance(values.get(name), str) and values[name]]:
+        # A settings file that moves with its folder names what lies in that folder.
+        values[name] = str(path.parent / Path(values[name]).expanduser())
     for name in [name for name in values if name not in _names()]:
         faults.append(f"{path} has an unknown setting {name!r}{_nearest(name, _names())}")
         del values[name]

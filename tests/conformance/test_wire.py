@@ -1,7 +1,12 @@
 import base64
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 
 import pytest
+from websockets.http11 import Request, Response
+from websockets.sync.server import ServerConnection, serve
+from websockets.typing import Subprotocol
 
 from tests.conformance.fakes import json_daemon
 from waybread_conformance.wire import ClosedError, RefusedError, Wire, WireError
@@ -94,3 +99,62 @@ def test_where_nobody_listens_is_an_error_that_names_the_address() -> None:
         pass
     with pytest.raises(WireError, match=url):
         Wire(url, "json")
+
+
+@contextmanager
+def busy_daemon(*answers: tuple[int, str]) -> Generator[str]:
+    """A daemon that answers each handshake but those after the last one with a status and a `Retry-After`."""
+    left = list(answers)
+
+    def answer(connection: ServerConnection, _: Request) -> Response | None:
+        if not left:
+            return None
+        status, later = left.pop(0)
+        response = connection.respond(status, "too many\n")
+        response.headers["Retry-After"] = later
+        return response
+
+    with serve(
+        lambda connection: connection.close(),
+        "127.0.0.1",
+        0,
+        subprotocols=[Subprotocol("waybread.v1.json")],
+        process_request=answer,
+    ) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield "ws://{}:{}/link".format(*server.socket.getsockname()[:2])
+        server.shutdown()
+        thread.join()
+
+
+def test_a_daemon_that_asks_to_come_back_later_is_asked_again_then(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr("waybread_conformance.wire.sleep", waited.append)
+    with busy_daemon((429, "42"), (503, "7")) as url:
+        assert Wire(url, "json").subprotocol == "waybread.v1.json"
+    assert waited == [42, 7]
+    assert "the daemon asks to wait for 42 s: too many" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("status, later", [(429, "91"), (429, ""), (503, "soon"), (403, "1")])
+def test_a_refusal_that_names_no_time_or_too_long_a_one_is_told(
+    monkeypatch: pytest.MonkeyPatch, status: int, later: str
+) -> None:
+    def never(seconds: float) -> None:
+        pytest.fail(f"it waits for {seconds} s")
+
+    monkeypatch.setattr("waybread_conformance.wire.sleep", never)
+    with busy_daemon((status, later)) as url, pytest.raises(RefusedError) as caught:
+        Wire(url, "json")
+    assert caught.value.status == status
+
+
+def test_a_daemon_that_never_has_room_is_not_waited_for_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr("waybread_conformance.wire.sleep", waited.append)
+    with busy_daemon(*[(503, "40")] * 9) as url, pytest.raises(RefusedError):
+        Wire(url, "json")
+    assert waited == [40, 40]

@@ -29,6 +29,9 @@ class Log:
     def info(self, event: str, **fields: object) -> None:
         self.lines.append((event, self._fixed | fields))
 
+    def warning(self, event: str, **fields: object) -> None:
+        self.lines.append((event, self._fixed | fields))
+
     def debug(self, event: str, **fields: object) -> None:
         self.lines.append((event, self._fixed | fields))
 

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.daemon.secured import Authority
 from waybread_daemon.config import FILE_NAME, Config, ConfigError, is_loopback, load_config
 from waybread_protocol.limits import MAX_FRAME_BYTES, MAX_MESSAGE_BYTES
 
@@ -77,6 +78,14 @@ def test_a_message_must_hold_at_least_a_frame(tmp_path: Path) -> None:
     ]
 
 
+def test_links_and_metrics_need_a_port_each_where_metrics_are_served(tmp_path: Path) -> None:
+    assert faults(tmp_path, metrics=True, port=8788) == [
+        "metrics_port is 8788, and port too: set one of them to another port"
+    ]
+    assert load_config(tmp_path, {}, {"metrics": False, "port": 8788}).port == 8788
+    assert load_config(tmp_path, {}, {"metrics": True, "port": 0, "metrics_port": 0}).metrics_port == 0
+
+
 def test_a_file_that_is_no_toml_is_named_with_the_line(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_text("port = 1\nhost =\n")
     (sentence,) = faults(tmp_path)
@@ -94,6 +103,7 @@ def test_a_host_beyond_this_machine_needs_the_word_for_it(tmp_path: Path) -> Non
     (sentence,) = faults(tmp_path, host="192.168.1.5")
     assert "reverse proxy" in sentence
     assert "Tailscale" in sentence
+    assert "--tls-cert and --tls-key" in sentence
     assert "--allow-plaintext" in sentence
     assert load_config(tmp_path, {}, {"host": "192.168.1.5", "allow_plaintext": True}).host == "192.168.1.5"
 
@@ -126,3 +136,46 @@ def test_a_variable_that_is_out_of_its_range_is_told_with_the_range(
     with pytest.raises(ConfigError) as refused:
         load_config(tmp_path, {variable: text}, {})
     assert refused.value.faults == [reason]
+
+
+def test_with_a_certificate_a_host_beyond_this_machine_needs_no_word_for_it(tmp_path: Path) -> None:
+    pair = Authority().issue(tmp_path)
+    config = load_config(tmp_path, {}, {"host": "0.0.0.0", **pair.settings()})
+    assert (config.host, config.tls_cert, config.allow_plaintext) == ("0.0.0.0", str(pair.cert), False)
+
+
+def test_a_certificate_and_its_key_go_together(tmp_path: Path) -> None:
+    assert faults(tmp_path, tls_cert="a.pem") == [
+        "tls_cert is set and tls_key is not: a certificate and its key go together, so set both or none"
+    ]
+    assert faults(tmp_path, tls_key="a.pem") == [
+        "tls_key is set and tls_cert is not: a certificate and its key go together, so set both or none"
+    ]
+
+
+def test_files_that_hold_no_certificate_are_told_with_all_other_faults(tmp_path: Path) -> None:
+    found = faults(tmp_path, tls_cert=str(tmp_path / "a.pem"), tls_key=str(tmp_path / "b.pem"), page_bytes=1)
+    assert [sentence.split(" ", 1)[0] for sentence in found] == ["page_bytes", "tls_cert"]
+    assert found[1] == f"tls_cert {tmp_path / 'a.pem'} is not there: name a file that is"
+
+
+def test_a_settings_file_names_certificates_in_its_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = Authority().issue(tmp_path)
+    (tmp_path / FILE_NAME).write_text(f'tls_cert = "{pair.cert.name}"\ntls_key = "{pair.key}"\n')
+    monkeypatch.chdir("/")
+    config = load_config(tmp_path, {}, {})
+    assert (config.tls_cert, config.tls_key) == (str(pair.cert), str(pair.key))
+
+
+def test_addresses_names_and_urls_of_a_wrong_form_are_told_all_at_once(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_text(
+        'public_url = "https://me:word@home.example/link"\n'
+        'allowed_hosts = ["home.example", "https://home.example"]\n'
+        'allowed_origins = ["home.example"]\n'
+        'trusted_proxies = ["127.0.0.1", "caddy"]\n'
+    )
+    found = faults(tmp_path)
+    assert [sentence.partition(" ")[0] for sentence in found] == [
+        *("public_url", "allowed_hosts", "allowed_origins", "trusted_proxies")
+    ]
+    assert "word" not in found[0].partition(" and not ")[0]

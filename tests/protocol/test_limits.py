@@ -25,6 +25,9 @@ def test_the_numbers_are_those_of_version_1() -> None:
         "LIMIT_MAX": 1_000,
         "REQUEST_MAX_BYTES": 1_048_576,
         "CHANGES_MAX": 10_000,
+        "PAIRING_CODE_BITS": 128,
+        "PAIRING_TIMEOUT_S": 300,
+        "PAIRING_TRIES_MOST": 5,
     }
 
 

@@ -7,22 +7,26 @@ from typing import Any, Protocol
 
 import msgspec
 from msgspec import UNSET
-from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
 from waybread_daemon.config import Config
-from waybread_daemon.link.accounts import token_id, valid_token
 from waybread_daemon.link.followers import Follow
+from waybread_daemon.link.guard import Bucket, Guard
 from waybread_daemon.link.intake import Intake, Taken
+from waybread_daemon.link.opening import Opening
 from waybread_daemon.link.outbox import Outbox
+from waybread_daemon.link.pairing import Pairing
+from waybread_daemon.link.sockets import LinkSocket
+from waybread_daemon.redaction import without_likely_secrets
 from waybread_daemon.sessions.desk import Desk
 from waybread_daemon.sessions.fitting import smaller, smaller_entry
 from waybread_daemon.sessions.job import error_answer
 from waybread_daemon.sessions.live import LiveDevice
 from waybread_daemon.store.contract import LARGE_BYTES, StoreFault, Token
+from waybread_daemon.watching.counts import UNKNOWN
 from waybread_protocol.codec import Codec, daemon_codec
 from waybread_protocol.errors import CloseCode, ErrorCode, FrameError, RequestError
-from waybread_protocol.limits import HELLO_MAX_BYTES, PROTOCOL, Struct, type_of
+from waybread_protocol.limits import FEATURES, PROTOCOL, Struct, type_of
 from waybread_protocol.loop import LOOP_JSON, PROMPT
 from waybread_protocol.messages import (
     ROLES,
@@ -31,13 +35,13 @@ from waybread_protocol.messages import (
     Description,
     Done,
     Entry,
+    Error,
     FromClient,
     Hello,
     Inserted,
     Lagged,
     Limits,
     Page,
-    Part,
     Ping,
     Pushed,
     ReadBody,
@@ -80,12 +84,18 @@ class Log(Protocol):
         """What happens once a request."""
         ...
 
+    def warning(self, event: str, **fields: object) -> None:
+        """What an owner should see to."""
+        ...
+
 
 class House(Protocol):
     """What the server lends to a connection."""
 
     desk: Desk
     config: Config
+    guard: Guard
+    pairing: Pairing
     limits: Limits
     draining: bool
 
@@ -98,19 +108,23 @@ class House(Protocol):
 class Connection:
     """A link from its opening handshake to its end. It is the caller of its requests and the follower of its follow."""
 
-    def __init__(self, socket: ServerConnection, house: House, log: Log) -> None:
+    def __init__(self, socket: LinkSocket, house: House, log: Log) -> None:
         self.socket = socket
         self.token = ""
+        self.role = ""
+        """Empty until it has said hello."""
         self.page_bytes = house.limits.page_bytes
         self._house = house
+        self._counts = house.desk.counts
         self._log = log
         self._codec: Codec[FromClient] = daemon_codec(str(socket.subprotocol))
         self._intake = Intake(self._codec, house.desk.heavy, house.limits.max_message)
         self._room: asyncio.Future[None] | None = None
-        self.outbox = Outbox(socket, text=self._codec.text, eased=self._ease)
+        self.outbox = Outbox(socket, self._counts, text=self._codec.text, eased=self._ease)
         self._max_message = house.limits.max_message
         self._device: LiveDevice | None = None
         self._allowed: frozenset[str] = frozenset()
+        self._bucket: Bucket | None = None
         self._open: dict[int, int] = {}
         self._open_bytes = 0
         self._large: set[int] = set()
@@ -136,6 +150,11 @@ class Connection:
             self.outbox.close()
 
     @property
+    def open_requests(self) -> int:
+        """How many requests wait for their answers."""
+        return len(self._open)
+
+    @property
     def ending(self) -> bool:
         """Whether it is being closed already."""
         return self._ended
@@ -153,60 +172,12 @@ class Connection:
     # --- Hello -------------------------------------------------------------------------------------------------------
 
     async def _hello(self) -> bool:
-        """Whether the client said who it is, in time."""
-        try:
-            async with asyncio.timeout(self._house.config.hello_timeout_s):
-                while True:
-                    verdict = await self._first(await self.socket.recv())
-                    if verdict is not None:
-                        break
-        except TimeoutError:
-            verdict = (0, f"no hello came within {self._house.config.hello_timeout_s:g} s")
-        if not verdict:
-            return True
-        re, sentence = verdict
-        self._log.info("hello_refused", why=sentence)
-        self.outbox.put(
-            self._codec.encode(
-                error_answer(re, RequestError(ErrorCode.UNAUTHENTICATED, f"{sentence}: say hello with a valid token"))
-            )
-        )
-        await self.outbox.flushed()
-        await self.close(CloseCode.UNAUTHENTICATED, sentence)
-        return False
-
-    async def _first(self, frame: bytes | str) -> tuple[int, str] | tuple[()] | None:
-        """What to make of a first message: (): welcome; a sentence: refused; None: it may say hello again."""
-        self._codec.check_kind(frame)
-        if len(frame if isinstance(frame, bytes) else frame.encode()) > HELLO_MAX_BYTES:
-            return 0, f"the first message is over {HELLO_MAX_BYTES} bytes"
-        try:
-            message = self._codec.decode(frame)
-        except RequestError as fault:
-            text = _token_of(frame)
-            if text is not None and await self._find(text) is not None:
-                self.answer(error_answer(fault.re, fault))
-                return None
-            return fault.re, "the first message is no valid hello"
-        if not isinstance(message, Hello):
-            re = 0 if isinstance(message, Part) else message.id
-            return re, f"the first message is {type_of(message)!r}, not 'hello'"
-        token = await self._find(message.token)
-        if token is None:
-            return message.id, "the token is unknown, wrong or revoked" if message.token else "there is no valid token"
-        await self._welcome(message, token)
-        return ()
-
-    async def _find(self, text: str) -> Token | None:
-        # Held before it is looked up, or the watch would miss that it is revoked between the look and the welcome.
-        self.token = token_id(text)
-        try:
-            found = await self._house.desk.live.store.look(lambda reader: valid_token(reader, text))
-        except StoreFault as fault:
-            raise _try_later() from fault
-        if found is None:
-            self.token = ""
-        return found
+        """Whether the client said who it is, in time, and is welcome."""
+        greeting = await Opening(self, self._house, self._codec, self._log, self.outbox.flushed).greet()
+        if greeting is None:
+            return False
+        await self._welcome(*greeting)
+        return True
 
     async def _welcome(self, hello: Hello, token: Token) -> None:
         house, live = self._house, self._house.desk.live
@@ -216,7 +187,10 @@ class Connection:
         except StoreFault as fault:
             raise _try_later() from fault
         self._device = device
+        self.role = token.role
         self._allowed = ROLES[token.role]
+        if token.role == "viewer":
+            self._bucket = house.guard.bucket(token.token)
         self._max_message = hello.max_message
         self.outbox.max_frame = hello.max_frame
         # The whole of a page has to fit the client's message: text may grow sixfold in JSON.
@@ -225,7 +199,8 @@ class Connection:
             "link_opened",
             device=token.device.device,
             role=token.role,
-            client=hello.client[:128],
+            # Before it is cut: half a secret is not known for one.
+            client=without_likely_secrets(hello.client[:1024])[:128],
             subprotocol=self._codec.subprotocol,
         )
         self.answer(
@@ -239,7 +214,7 @@ class Connection:
                 epoch=live.store.epoch,
                 head=device.durable,
                 limits=msgspec.structs.replace(house.limits, page_bytes=self.page_bytes),
-                features=[],
+                features=list(FEATURES),
             )
         )
         # Nobody waits for this note: where the disk is full, too, a link may look.
@@ -270,18 +245,26 @@ class Connection:
     async def _take(self, frame: bytes | str) -> None:
         if self._ended:
             return
+        self.received(frame)
         try:
             taken = await self._intake.take(frame)
         except RequestError as fault:
+            self._counts.requests[UNKNOWN] += 1
             self._refuse(fault.re, fault)
             return
         if taken is not None:
             self._accept(taken)
 
+    def received(self, frame: bytes | str) -> None:
+        """Counts a frame."""
+        size = len(frame) if isinstance(frame, bytes) or frame.isascii() else len(frame.encode())
+        self._counts.received_bytes += size
+
     def _accept(self, taken: Taken) -> None:
         """Checks what is left of the message, then the role; what is about its session is the desk's."""
         request = taken.request
         request_id, kind = request.id, type_of(request)
+        self._counts.requests[kind] += 1
         try:
             if request_id in self._open:
                 raise RequestError(
@@ -291,6 +274,8 @@ class Connection:
                 raise RequestError(ErrorCode.BAD_MESSAGE, "hello was said already: a link takes one")
             if kind not in self._allowed:
                 raise RequestError(ErrorCode.FORBIDDEN, f"the role of this link may not send {kind!r}")
+            if self._bucket is not None and (why := self._house.guard.allows(self._bucket)):
+                raise RequestError(ErrorCode.BUSY, why)
             if self._house.draining:
                 raise RequestError(ErrorCode.BUSY, "the daemon is shutting down: link again and send the request again")
         except RequestError as fault:
@@ -382,6 +367,8 @@ class Connection:
             )
             answer = error_answer(answer.re, fault)
             data = self._codec.encode(answer)
+        if isinstance(answer, Error):
+            self._counts.errors[answer.code] += 1
         self.outbox.put(data)
         self._ease()
         return answer
@@ -389,6 +376,7 @@ class Connection:
     def _refuse(self, re: int, fault: RequestError) -> None:
         """Answers a message that never became an open request: the id may be another's, which goes on waiting."""
         self._log.debug("refused", id=re, code=fault.code)
+        self._counts.errors[fault.code] += 1
         self.outbox.put(self._codec.encode(error_answer(re, fault)))
 
     @property
@@ -432,20 +420,3 @@ def _may_answer_large(request: Request) -> bool:
 
 class _Text(Struct, frozen=True, kw_only=True):
     text: str
-
-
-class _TokenOnly(msgspec.Struct):
-    type: str
-    token: str
-
-
-def _token_of(frame: bytes | str) -> str | None:
-    """The token of a hello whose other fields do not fit."""
-    try:
-        if isinstance(frame, str):
-            hello = msgspec.json.decode(frame, type=_TokenOnly)
-        else:
-            hello = msgspec.msgpack.decode(frame, type=_TokenOnly)
-    except (msgspec.DecodeError, RecursionError):
-        return None
-    return hello.token if hello.type == "hello" else None

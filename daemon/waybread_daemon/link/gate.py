@@ -8,11 +8,14 @@ import ipaddress
 import re
 import socket
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
+from waybread_daemon.config import Config
+from waybread_daemon.forms import origin_of, url_of
+from waybread_daemon.page.answers import Page
 from waybread_protocol.limits import PATH, SUBPROTOCOL_JSON, SUBPROTOCOL_MSGPACK
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -20,6 +23,12 @@ _HOST = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]+)\]|(?P<name>[0-9A-Za-z._-]+))(?:
 """What a `Host` may be at all: a name or an address, and a port. Lenient parsers would find a known name in more."""
 _MOST_PORT = 65535
 _METHODS = ("GET", "HEAD")
+_WRONG_ORIGIN = (
+    "this Origin is not the daemon's own and not allowed: add it to allowed_origins; behind a reverse proxy with TLS set "
+    "public_url, or trusted_proxies\n"
+)
+
+Refused = Literal["host", "origin", "subprotocol"]
 
 
 class Health(NamedTuple):
@@ -33,46 +42,72 @@ class Gate:
     """Lets a handshake through, or answers an HTTP request.
 
     A page of another site can open a socket to this machine from its visitor's browser, and a name that its owner points
-    here gets around the address: so a browser's `Origin` has to be this host or an allowed one, and the `Host` a known
-    name or a bare address.
+    here gets around the address: so a browser's `Origin` has to be this host's own or an allowed one, and the `Host` a
+    known name or a bare address.
     """
 
-    def __init__(self, host: str, allowed_hosts: Iterable[str], allowed_origins: Iterable[str]) -> None:
+    def __init__(self, config: Config, refused: Callable[[Refused], None]) -> None:
+        """`refused` is told why a connection is refused."""
+        self._refused = refused
+        self._page = Page(config.page_daemons)
+        public = url_of(config.public_url)
         name = socket.gethostname().lower()
-        self._hosts = _LOOPBACK | {host.lower(), name, f"{name}.local"} | {known.lower() for known in allowed_hosts}
-        self._origins = frozenset(origin.lower().rstrip("/") for origin in allowed_origins)
+        # The last one is the name under which the local network is told of the daemon, where that is set.
+        self._hosts = _LOOPBACK | {
+            config.host.lower(),
+            name,
+            f"{name}.local",
+            f"waybread-{name.partition('.')[0]}.local",
+        }
+        self._hosts |= {known.lower() for known in config.allowed_hosts}
+        self._origins = {origin for text in config.allowed_origins if (origin := origin_of(text)) is not None}
+        if public is not None:
+            self._hosts |= {public.host}
+            self._origins |= {public.origin}
 
-    def answer(self, request: Request, health: Health) -> Response | None:
-        """The answer to a request, None where it is a handshake that may go on."""
-        answer = self._answer(request, health)
+    def answer(self, request: Request, health: Health, *, secure: bool = False) -> Response | None:
+        """The answer to a request, None where it is a handshake that may go on.
+
+        `secure`: the client's connection is encrypted, by the daemon or by a proxy that it trusts.
+        """
+        answer = self._answer(request, health, "https" if secure else "http")
         if answer is not None and request.method == "HEAD":
             # The headers are those of a GET, the length among them.
             return dataclasses.replace(answer, body=b"")
         return answer
 
-    def _answer(self, request: Request, health: Health) -> Response | None:
+    def _answer(self, request: Request, health: Health, scheme: str) -> Response | None:
         host = _single(request.headers, "Host")
         if host is None or not self._known(host):
-            return _plain(http.HTTPStatus.FORBIDDEN, "unknown Host: add it to allowed_hosts\n")
+            self._refused("host")
+            return plain(
+                http.HTTPStatus.FORBIDDEN,
+                "unknown Host: add it to allowed_hosts, or name the daemon's own address with public_url\n",
+            )
         for origin in request.headers.get_all("Origin"):
-            if not self._allowed(origin, host):
-                return _plain(http.HTTPStatus.FORBIDDEN, "this Origin is not allowed: add it to allowed_origins\n")
+            if not self._allowed(origin, f"{scheme}://{host}"):
+                self._refused("origin")
+                return plain(http.HTTPStatus.FORBIDDEN, _WRONG_ORIGIN)
         if request.method not in _METHODS:
             allowed = ", ".join(_METHODS)
-            refusal = _plain(http.HTTPStatus.METHOD_NOT_ALLOWED, f"this method is not allowed: use {allowed}\n")
+            refusal = plain(http.HTTPStatus.METHOD_NOT_ALLOWED, f"this method is not allowed: use {allowed}\n")
             refusal.headers["Allow"] = allowed
             return refusal
         path = request.path.partition("?")[0]
         if path == PATH:
-            return _subprotocol(request)
+            wrong = _subprotocol(request)
+            if wrong is not None:
+                self._refused("subprotocol")
+            return wrong
         if path == "/healthz":
-            return _plain(http.HTTPStatus.OK, "ok\n")
+            return plain(http.HTTPStatus.OK, "ok\n")
         if path == "/readyz":
             status = http.HTTPStatus.OK if health.ready else http.HTTPStatus.SERVICE_UNAVAILABLE
-            return _plain(status, "ready\n" if health.ready else f"not ready: {health.why}\n")
-        if path == "/":
-            return _plain(http.HTTPStatus.OK, f"Waybread runs here. Devices link by WebSocket at {PATH}.\n")
-        return _plain(http.HTTPStatus.NOT_FOUND, f"nothing is at this path: devices link at {PATH}\n")
+            return plain(status, "ready\n" if health.ready else f"not ready: {health.why}\n")
+        page = self._page.answer(path, host, request.headers)
+        if page is not None:
+            return page
+        return plain(http.HTTPStatus.NOT_FOUND, f"nothing is at this path: devices link at {PATH}\n")
 
     def _known(self, host: str) -> bool:
         parts = _HOST.fullmatch(host)
@@ -82,10 +117,9 @@ class Gate:
             return _is_address(parts["v6"], ipaddress.IPv6Address)
         return parts["name"].lower() in self._hosts or _is_address(parts["name"], ipaddress.IPv4Address)
 
-    def _allowed(self, origin: str, host: str) -> bool:
-        if origin.lower().rstrip("/") in self._origins:
-            return True
-        return origin.lower() in (f"http://{host.lower()}", f"https://{host.lower()}")
+    def _allowed(self, origin: str, own: str) -> bool:
+        said = origin_of(origin)
+        return said is not None and (said in self._origins or said == origin_of(own))
 
 
 def choose_subprotocol(offered: Iterable[str]) -> str | None:
@@ -101,7 +135,7 @@ def _subprotocol(request: Request) -> Response | None:
     if request.method == "GET" and upgrade == "websocket" and choose_subprotocol(offered) is not None:
         return None
     sentence = f"link by WebSocket and offer the subprotocol {SUBPROTOCOL_MSGPACK} or {SUBPROTOCOL_JSON}\n"
-    return _plain(http.HTTPStatus.BAD_REQUEST, sentence)
+    return plain(http.HTTPStatus.BAD_REQUEST, sentence)
 
 
 def _single(headers: Headers, name: str) -> str | None:
@@ -117,7 +151,8 @@ def _is_address(text: str, form: Callable[[str], object]) -> bool:
     return True
 
 
-def _plain(status: http.HTTPStatus, text: str) -> Response:
+def plain(status: http.HTTPStatus, text: str, retry_s: int | None = None) -> Response:
+    """An answer of plain text. `retry_s`: after so many seconds the same may be asked again."""
     body = text.encode()
     headers = Headers(
         {
@@ -128,4 +163,6 @@ def _plain(status: http.HTTPStatus, text: str) -> Response:
             "Connection": "close",
         }
     )
+    if retry_s is not None:
+        headers["Retry-After"] = str(retry_s)
     return Response(status.value, status.phrase, headers, body)

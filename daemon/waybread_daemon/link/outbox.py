@@ -11,6 +11,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.protocol import State
 
 from waybread_daemon.sessions.lane import start
+from waybread_daemon.watching.counts import Counts
 from waybread_protocol.limits import LEAST_MAX_BYTES
 from waybread_protocol.parts import iter_frames
 
@@ -24,6 +25,7 @@ class Outbox:
 
     __slots__ = (
         "_closed",
+        "_counts",
         "_eased",
         "_empty",
         "_messages",
@@ -35,13 +37,14 @@ class Outbox:
         "waiting_bytes",
     )
 
-    def __init__(self, socket: ServerConnection, *, text: bool, eased: Callable[[], None]) -> None:
+    def __init__(self, socket: ServerConnection, counts: Counts, *, text: bool, eased: Callable[[], None]) -> None:
         self.max_frame = LEAST_MAX_BYTES
         """The largest frame that the client takes, as its hello says."""
         self.waiting_bytes = 0
         self.sending_since: float | None = None
         """When the frame under way was begun, by the loop's clock: a client that takes nothing shows here."""
         self._socket = socket
+        self._counts = counts
         self._text = text
         self._eased = eased
         self._messages: deque[bytes] | None = None
@@ -87,6 +90,7 @@ class Outbox:
                         return
                     self.sending_since = clock()
                     await self._socket.send(frame, text=self._text)
+                    self._counts.sent_bytes += len(frame)
                 self.sending_since = None
                 self.waiting_bytes -= len(data)
                 self._eased()

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import http
 import logging
+import ssl
+import time
 from collections.abc import Callable, Iterable
 
 from websockets.asyncio.server import Server as WebsocketServer
 from websockets.asyncio.server import ServerConnection, serve
+from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
-from waybread_daemon.config import Config
+from waybread_daemon.certificates import CertificateFault
+from waybread_daemon.config import Config, ConfigError
+from waybread_daemon.link import draining
 from waybread_daemon.link.accounts import Watch
 from waybread_daemon.link.connection import CLOSE_TIMEOUT_S, Connection, Log
-from waybread_daemon.link.gate import Gate, Health, choose_subprotocol
+from waybread_daemon.link.gate import Gate, Health, Refused, choose_subprotocol, plain
+from waybread_daemon.link.guard import Guard
+from waybread_daemon.link.pairing import Pairing
+from waybread_daemon.link.proxies import Proxies
+from waybread_daemon.link.sockets import HANDSHAKE_TIMEOUT_S, LinkSocket, raise_descriptors, sockets_of
+from waybread_daemon.link.tls import Encryption
 from waybread_daemon.sessions.desk import Desk
 from waybread_protocol.errors import CloseCode
 from waybread_protocol.messages import Limits
@@ -25,7 +35,9 @@ PING_TIMEOUT_S = 20
 SEND_TIMEOUT_S = 60
 """A client that takes nothing of a frame for so long is cut off."""
 _CHECK_INTERVAL_S = 2
-_DRAIN_TIMEOUT_S = 25
+RESTART_S = 5
+"""What is advised while the daemon stops: it may be there again by then."""
+_STOPPING = "the daemon is stopping: link again when it is back\n"
 
 
 class Server:
@@ -39,7 +51,12 @@ class Server:
         self.draining = False
         self._bind_log = bind_log
         self._log = bind_log()
-        self._gate = Gate(config.host, config.allowed_hosts, config.allowed_origins)
+        self.guard = Guard(config, time.monotonic)
+        self.pairing = Pairing(desk.live.store, desk.now_ms)
+        self.encryption: Encryption | None = None
+        """What the sockets are encrypted with, from the start on."""
+        self._gate = Gate(config, self._count_refused)
+        self._proxies = Proxies(config.trusted_proxies)
         self._connections: set[Connection] = set()
         self._opened = 0
         self._server: WebsocketServer | None = None
@@ -47,7 +64,16 @@ class Server:
         self._closing: set[asyncio.Task[None]] = set()
 
     async def start(self) -> int:
-        """Listens, and returns the port. Raises `OSError` where the address cannot be had."""
+        """Listens, and returns the port.
+
+        Raises `OSError` where the address cannot be had, and `ConfigError` where the certificate cannot.
+        """
+        try:
+            self.encryption = Encryption(self.config, self._log, self.desk.now_ms)
+        except CertificateFault as fault:
+            raise ConfigError([str(fault)]) from fault
+        if warning := raise_descriptors(self.config.max_connections):
+            self._log.warning("few_descriptors", why=warning)
         self._server = await serve(
             self._serve,
             self.config.host,
@@ -59,31 +85,80 @@ class Server:
             ping_interval=PING_INTERVAL_S,
             ping_timeout=PING_TIMEOUT_S,
             close_timeout=CLOSE_TIMEOUT_S,
+            open_timeout=HANDSHAKE_TIMEOUT_S,
             server_header=None,
             logger=_quiet_logger(),
+            create_connection=sockets_of(self),
         )
         watch = Watch(self.desk.live.store, lambda: self._connections, self._revoked)
         loop = asyncio.get_running_loop()
-        self._tasks = [loop.create_task(watch.run()), loop.create_task(self._cut_off_slow())]
+        running = (watch.run(), self._cut_off_slow(), self.encryption.watch())
+        self._tasks = [loop.create_task(each) for each in running]
         return int(next(iter(self._server.sockets)).getsockname()[1])
 
-    async def drain(self) -> None:
-        """Finishes and answers what is under way, then closes every link; new requests are `busy` meanwhile."""
+    @property
+    def connections(self) -> list[Connection]:
+        """Those that are open, with those that have not yet said hello. To be asked in any thread."""
+        return list(self._connections)
+
+    async def drain(self, hurry: asyncio.Event | None = None) -> None:
+        """Finishes and answers what is under way, then closes every link; new requests are `busy` meanwhile.
+
+        It takes less than half a minute, whatever clients do; and a few seconds from when `hurry` is set.
+        """
         self.draining = True
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_DRAIN_TIMEOUT_S):
-                await self.desk.quiet()
-                await asyncio.gather(*(connection.outbox.flushed() for connection in list(self._connections)))
+        hurry = hurry or asyncio.Event()
+
+        def links() -> list[Connection]:
+            return list(self._connections)
+
+        await draining.finish(self.desk, links, hurry)
         for task in self._tasks:
             task.cancel()
+        self.guard.close()
         if self._server is not None:
-            await asyncio.gather(
-                *(self._close(link, CloseCode.RESTARTING, "restarting") for link in list(self._connections))
+            await draining.end(
+                self._server, links, lambda link: self._close(link, CloseCode.RESTARTING, "restarting"), hurry
             )
-            self._server.close()
-            await self._server.wait_closed()
+
+    def reconfigure(self, config: Config) -> None:
+        """Puts other settings into force, for the links that are open, too.
+
+        The address, whether it is encrypted, and `page_bytes` stay as they were at the start; `max_frame` and
+        `max_message` are for links that open from now on: the others were told theirs. Of limits that are lower than what
+        is there nobody is cut off.
+        """
+        self.config = config
+        self.limits = Limits(
+            max_frame=config.max_frame, max_message=config.max_message, page_bytes=self.limits.page_bytes
+        )
+        self.guard.config = config
+        self._gate = Gate(config, self._count_refused)
+        self._proxies = Proxies(config.trusted_proxies)
+        if self.encryption is not None:
+            self.encryption.reconfigure(config)
+
+    # --- Sockets -----------------------------------------------------------------------------------------------------
+
+    def came(self, socket: LinkSocket) -> bool:
+        """Whether a socket may begin its handshake."""
+        return self.guard.came(socket, self._proxies.client(socket.peer, Headers()))
+
+    def left(self, socket: LinkSocket) -> None:
+        """The socket is gone."""
+        self.guard.left(socket)
+
+    def context(self) -> ssl.SSLContext | None:
+        """What the next socket is encrypted with."""
+        return None if self.encryption is None else self.encryption.context
+
+    def unencrypted(self, why: str) -> None:
+        """A client did not come to terms about TLS: it spoke plain HTTP, or does not trust the certificate."""
+        self._log.debug("not_encrypted", why=why)
 
     async def _serve(self, socket: ServerConnection) -> None:
+        if not isinstance(socket, LinkSocket):
+            raise TypeError("the library made a socket that is none of ours")
         self._opened += 1
         log = self._bind_log(connection=self._opened)
         connection = Connection(socket, self, log)
@@ -98,11 +173,31 @@ class Server:
             self._connections.discard(connection)
             log.info("link_closed", code=socket.close_code)
 
-    def _answer_http(self, _: ServerConnection, request: Request) -> Response | None:
+    def _answer_http(self, socket: ServerConnection, request: Request) -> Response | None:
+        if not isinstance(socket, LinkSocket):
+            raise TypeError("the library made a socket that is none of ours")
+        why = "the daemon is stopping" if self.draining else self.desk.not_ready
+        secure = self.context() is not None or self._proxies.secure(socket.peer, request.headers)
+        answer = self._gate.answer(request, Health(ready=not why, why=why), secure=secure)
+        if answer is not None:
+            return answer
         if self.draining:
-            return self._gate.answer(request, Health(ready=False, why="the daemon is stopping"))
-        why = self.desk.live.failing
-        return self._gate.answer(request, Health(ready=not why, why=why))
+            self.desk.counts.refusals["stopping"] += 1
+            return plain(http.HTTPStatus.SERVICE_UNAVAILABLE, _STOPPING, RESTART_S)
+        socket.client = self._proxies.client(socket.peer, request.headers)
+        refusal = self.guard.admit(socket, socket.client)
+        if refusal is not None:
+            self.desk.counts.refusals[refusal.limit] += 1
+            return plain(refusal.status, f"{refusal.sentence}\n", refusal.retry_s)
+        socket.protocol.max_message_size = self.limits.max_frame
+        return None
+
+    def _count_refused(self, why: Refused) -> None:
+        self.desk.counts.refusals[why] += 1
+
+    def linked_tokens(self) -> list[str]:
+        """The public ids of the tokens of all links, those too that are just saying hello."""
+        return [connection.token for connection in self._connections if connection.token]
 
     def _revoked(self, token: str) -> None:
         for connection in list(self._connections):

@@ -44,7 +44,7 @@ async def test_welcome_says_who_is_linked_and_what_the_daemon_takes(served: Serv
         "epoch": served.store.epoch,
         "head": 0,
         "limits": {"max_frame": 1048576, "max_message": 67108864, "page_bytes": 262144},
-        "features": [],
+        "features": ["session_lines"],
     }
 
 

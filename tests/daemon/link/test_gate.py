@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 from websockets.asyncio.client import connect
@@ -14,9 +15,15 @@ from websockets.typing import Origin, Subprotocol
 
 from tests.daemon.served import Served, serving
 from tests.daemon.wire import JSON, MSGPACK
+from waybread_daemon.config import Config
 from waybread_daemon.link.gate import Gate, Health, choose_subprotocol
 
 HEALTHY = Health(ready=True, why="")
+
+
+def gate(**settings: Any) -> Gate:
+    """A gate of these settings that counts nothing."""
+    return Gate(Config(**settings), lambda _: None)
 
 
 async def fetch(served: Served, path: str, *headers: str, host: str = "127.0.0.1") -> tuple[int, str]:
@@ -161,7 +168,7 @@ async def test_two_host_headers_are_403(served: Served) -> None:
     ],
 )
 def test_a_host_that_is_not_just_a_name_or_an_address_and_a_port_is_403(host: str) -> None:
-    answer = Gate("127.0.0.1", [], []).answer(Request("/healthz", Headers({"Host": host})), HEALTHY)
+    answer = gate().answer(Request("/healthz", Headers({"Host": host})), HEALTHY)
     assert answer is not None
     assert answer.status_code == 403
 
@@ -230,20 +237,20 @@ async def test_health_readiness_and_the_page(served: Served, monkeypatch: pytest
 
 
 def test_the_host_it_listens_at_is_known_to_the_gate() -> None:
-    gate = Gate("Server.lan", [], [])
-    answer = gate.answer(Request("/healthz", Headers({"Host": "server.LAN:8787"})), HEALTHY)
+    door = gate(host="Server.lan")
+    answer = door.answer(Request("/healthz", Headers({"Host": "server.LAN:8787"})), HEALTHY)
     assert answer is not None
     assert answer.status_code == 200
 
 
 def test_a_request_without_host_is_403() -> None:
-    answer = Gate("127.0.0.1", [], []).answer(Request("/healthz", Headers()), HEALTHY)
+    answer = gate().answer(Request("/healthz", Headers()), HEALTHY)
     assert answer is not None
     assert answer.status_code == 403
 
 
 def test_every_answer_forbids_caching_and_tells_its_length() -> None:
-    answer = Gate("127.0.0.1", [], []).answer(Request("/healthz", Headers({"Host": "localhost"})), HEALTHY)
+    answer = gate().answer(Request("/healthz", Headers({"Host": "localhost"})), HEALTHY)
     assert answer is not None
     assert answer.headers["Cache-Control"] == "no-store"
     assert answer.headers["Content-Length"] == "3"
@@ -254,3 +261,67 @@ def test_no_subprotocol_is_chosen_where_none_is_known() -> None:
     assert choose_subprotocol([]) is None
     assert choose_subprotocol(["chat"]) is None
     assert choose_subprotocol([JSON, MSGPACK]) == MSGPACK
+
+
+def opened(door: Gate, origin: str, host: str, *, secure: bool = False) -> bool:
+    """Whether a page of this origin may link."""
+    headers = Headers({"Host": host, "Origin": origin, "Upgrade": "websocket", "Sec-WebSocket-Protocol": JSON})
+    answer = door.answer(Request("/link", headers), HEALTHY, secure=secure)
+    assert answer is None or answer.status_code == 403
+    return answer is None
+
+
+@pytest.mark.parametrize(
+    "origin, host, secure, own",
+    [
+        ("http://localhost:8787", "localhost:8787", False, True),
+        ("http://LOCALHOST:8787", "localhost:8787", False, True),
+        ("https://localhost:8787", "localhost:8787", False, False),
+        ("https://localhost:8787", "localhost:8787", True, True),
+        ("http://localhost:8787", "localhost:8787", True, False),
+        ("https://localhost", "localhost:443", True, True),
+        ("https://localhost", "localhost", True, True),
+        ("http://localhost", "localhost:80", False, True),
+        ("http://localhost", "localhost:443", False, False),
+        ("https://localhost:443", "localhost", True, True),
+        ("http://[::1]:8787", "[::1]:8787", False, True),
+        ("http://10.0.0.2:8787", "10.0.0.3:8787", False, False),
+    ],
+)
+def test_the_pages_own_origin_has_the_scheme_the_name_and_the_port_that_it_was_loaded_by(
+    origin: str, host: str, secure: bool, own: bool
+) -> None:
+    assert opened(gate(), origin, host, secure=secure) is own
+
+
+def test_the_public_url_names_a_host_and_an_origin() -> None:
+    door = gate(public_url="https://waybread.example.org:8443")
+    assert opened(door, "https://waybread.example.org:8443", "waybread.example.org:8443")
+    assert opened(door, "https://waybread.example.org:8443", "127.0.0.1:8787")
+    assert not opened(door, "https://waybread.example.org", "waybread.example.org:8443")
+    assert not opened(door, "http://waybread.example.org:8443", "127.0.0.1:8787")
+    assert not opened(door, "https://waybread.example.org:8443", "evil.example")
+    assert opened(gate(public_url="wss://waybread.example.org"), "https://waybread.example.org", "waybread.example.org")
+
+
+async def test_only_a_trusted_proxys_word_makes_an_encrypted_origin_the_pages_own(tmp_path: Path) -> None:
+    for trusted, status in (((), 403), (("127.0.0.1",), 400)):
+        folder = tmp_path / f"{len(trusted)}"
+        folder.mkdir()
+        async with serving(folder, trusted_proxies=trusted, allowed_hosts=("home.example",)) as served:
+            headers = ("Origin: https://home.example", "X-Forwarded-Proto: https")
+            # 400: the door is open, and what is wrong is only that no subprotocol is offered.
+            assert (await fetch(served, "/link", *upgrade(), *headers, host="home.example"))[0] == status
+
+
+def test_each_refusal_is_told_by_its_reason() -> None:
+    told: list[str] = []
+    door = Gate(Config(), told.append)
+    for headers in (
+        {"Host": "evil.example"},
+        {"Host": "localhost", "Origin": "https://evil.example"},
+        {"Host": "localhost"},
+    ):
+        assert door.answer(Request("/link", Headers(headers)), HEALTHY) is not None
+    assert door.answer(Request("/healthz", Headers({"Host": "localhost"})), HEALTHY) is not None
+    assert told == ["host", "origin", "subprotocol"]

@@ -14,6 +14,7 @@ from websockets.exceptions import ConnectionClosedError
 from websockets.protocol import State
 
 from waybread_daemon.link.outbox import Outbox
+from waybread_daemon.watching.counts import Counts
 
 
 class Socket:
@@ -37,7 +38,7 @@ class Box:
     def __init__(self, *, text: bool = False) -> None:
         self.socket = Socket()
         self.eased = 0
-        self.outbox = Outbox(cast("ServerConnection", self.socket), text=text, eased=self._ease)
+        self.outbox = Outbox(cast("ServerConnection", self.socket), Counts(), text=text, eased=self._ease)
 
     def _ease(self) -> None:
         self.eased += 1

@@ -10,14 +10,17 @@ import socket
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from websockets.asyncio.client import connect
-from websockets.typing import Subprotocol
+from websockets.exceptions import InvalidStatus
+from websockets.typing import Origin, Subprotocol
 
 from tests.daemon.served import Served, serving
 from tests.daemon.waiting import until
 from tests.daemon.wire import JSON, MSGPACK, Wire, greeted, linked, text_result
-from waybread_daemon.link import connection, server
+from waybread_daemon.config import ConfigError
+from waybread_daemon.link import connection, draining, server
 from waybread_daemon.store.sqlite import open_accounts
 
 
@@ -81,7 +84,7 @@ async def test_a_client_that_asks_and_never_reads_and_then_vanishes_leaves_nothi
 async def test_stopping_does_not_wait_for_a_client_that_takes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "_DRAIN_TIMEOUT_S", 0.5)
+    monkeypatch.setattr(draining, "FINISH_TIMEOUT_S", 0.5)
     monkeypatch.setattr(connection, "CLOSE_TIMEOUT_S", 0.3)
     async with serving(tmp_path) as served:
         wire = await stuck_client(served, await served.new_token())
@@ -260,3 +263,75 @@ async def test_a_link_is_logged_when_it_opens_and_when_it_closes(served: Served)
     await until_no_links(served, 5)
     events = [(event, fields["connection"]) for event, fields in served.log if event.startswith("link_")]
     assert events == [("link_opened", 1), ("link_closed", 1)]
+
+
+async def test_while_it_stops_nobody_links_any_more_and_is_told_when_to_come_back(served: Served) -> None:
+    served.server.draining = True
+    with pytest.raises(InvalidStatus) as refusal:
+        async with linked(served.url):
+            pass
+    response = refusal.value.response
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "5")
+    assert (response.body or b"").startswith(b"the daemon is stopping: link again")
+    assert served.desk.counts.refusals["stopping"] == 1
+
+
+async def test_other_settings_are_in_force_for_links_that_are_open_and_for_new_ones(tmp_path: Path) -> None:
+    async with serving(tmp_path, viewer_burst_requests=1, viewer_requests_per_s=1) as served:
+        token = await served.new_token("viewer")
+        async with greeted(served.url, token) as wire:
+            assert (await wire.ask("ping"))["type"] == "done"
+            assert (await wire.ask("ping"))["code"] == "busy"
+            served.server.reconfigure(
+                msgspec.structs.replace(
+                    served.server.config,
+                    viewer_burst_requests=1000,
+                    viewer_requests_per_s=100_000,
+                    max_connections=2,
+                    allowed_origins=("https://home.example",),
+                    allowed_hosts=("home.example",),
+                    max_frame=8192,
+                    max_message=16384,
+                    hello_timeout_s=0.2,
+                )
+            )
+            await asyncio.sleep(0.01)
+            assert (await wire.ask("ping"))["type"] == "done"
+            async with connect(
+                served.url, subprotocols=[Subprotocol(MSGPACK)], origin=Origin("https://home.example"), proxy=None
+            ) as other:
+                welcome = await Wire(other).ask("hello", token=token, client="c")
+                assert welcome["limits"] == {"max_frame": 8192, "max_message": 16384, "page_bytes": 262144}
+                with pytest.raises(InvalidStatus):
+                    async with linked(served.url):
+                        pass
+                await other.send(b"x" * 8193)
+                assert await Wire(other).close_code() == 1009
+            async with linked(served.url) as silent:
+                assert await silent.close_code() == 4401
+            # What a link was told when it opened stays.
+            assert (await wire.ask("open", session="s" * 128, kind="agent", padding="x" * 9000))["code"] == "forbidden"
+
+
+async def test_reconfigured_proxies_are_believed_at_once(tmp_path: Path) -> None:
+    async with serving(tmp_path, max_failed_hellos=1) as served:
+        async with linked(served.url) as wire:
+            await wire.ask("hello", token="a.b", client="c")
+        served.server.reconfigure(msgspec.structs.replace(served.server.config, trusted_proxies=("127.0.0.1",)))
+        async with connect(
+            served.url,
+            subprotocols=[Subprotocol(MSGPACK)],
+            additional_headers={"X-Forwarded-For": "198.51.100.1"},
+            proxy=None,
+        ):
+            pass
+        served.server.reconfigure(msgspec.structs.replace(served.server.config, trusted_proxies=()))
+        with pytest.raises(InvalidStatus):
+            async with linked(served.url):
+                pass
+
+
+async def test_a_certificate_that_cannot_be_used_is_refused_at_the_start(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"tls_cert .* is not there"):
+        async with serving(tmp_path, tls_cert=str(tmp_path / "a"), tls_key=str(tmp_path / "b")):
+            pass
