@@ -13,9 +13,17 @@ from waybread_daemon import VERSION
 COMMANDS = {
     "serve": "waybread_daemon.cli.serve",
     "device": "waybread_daemon.cli.device",
+    "pair": "waybread_daemon.cli.pair",
+    "status": "waybread_daemon.cli.status",
+    "session": "waybread_daemon.cli.session",
     "sessions": "waybread_daemon.cli.sessions",
     "transcript": "waybread_daemon.cli.transcript",
     "recall": "waybread_daemon.cli.recall",
+    "export": "waybread_daemon.cli.export",
+    "backup": "waybread_daemon.cli.backup",
+    "restore": "waybread_daemon.cli.restore",
+    "migrate": "waybread_daemon.cli.migrate",
+    "doctor": "waybread_daemon.cli.doctor.command",
     "demo": "waybread_daemon.cli.demo.command",
     "conformance": "waybread_daemon.cli.conformance",
 }
@@ -28,12 +36,22 @@ Keeps a model's context clean: devices send tool results, get back short exact t
 
 Run it:
   serve         run the daemon in the foreground
-  device        add, list, rename and revoke devices and their tokens
+  pair          show a one-time code for a new device, as a QR code and as text
+  device        add, list, rename, revoke and delete devices and their tokens
+  session       delete a session, so that its space is free
+  status        show how the daemon is, who is linked, and what takes the room
 
 Look into the store (a daemon may be running or not):
   sessions      list sessions, the last changed first
   transcript    show a session, each text as the model got it
   recall        show a stored result in full
+  export        print a session as JSON Lines, with everything that it stored
+
+Back up, move, repair:
+  backup        copy the store, while the daemon runs or not
+  restore       put a backup in the place of the store
+  migrate       bring the store of an older version up to date, or try it
+  doctor        look at everything that can be wrong, and say what to do
 
 Try it:
   demo          show the main job on real files

@@ -1,4 +1,4 @@
-"""`waybread device`: who may link. Works while the daemon runs; a revoked token's link is closed at once."""
+"""`waybread device`: who may link. Works while a daemon runs; a revoked token's links are closed at once."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import get_args
 
+from waybread_daemon.cli.deletion import confirm, delete, outcome, take_deletion
 from waybread_daemon.cli.faults import CommandFault
 from waybread_daemon.cli.looks import find_device
-from waybread_daemon.cli.options import data_folder, made_folder, parser_for, take_data, take_json
+from waybread_daemon.cli.options import add_action, data_folder, made_folder, parser_for, take_data, take_json
 from waybread_daemon.cli.screen import Screen, clock
 from waybread_daemon.config import STORE_NAME
 from waybread_daemon.hygiene.bracket import one_line
 from waybread_daemon.link.accounts import make_device_id, make_token
+from waybread_daemon.link.control.deleting import delete_device
+from waybread_daemon.link.control.messages import DeleteDevice
 from waybread_daemon.store.contract import Device, Reader, Token
 from waybread_daemon.store.sqlite import open_accounts, open_reader
 from waybread_protocol.limits import Role
@@ -25,7 +28,7 @@ HEAD = ["DEVICE", "NAME", "TOKEN", "ROLE", "MADE", "LAST SEEN", "REVOKED"]
 
 
 def main(words: list[str], environment: Mapping[str, str]) -> int:
-    """Carries out `device add`, `list`, `rename` or `revoke`."""
+    """Carries out `device add`, `list`, `rename`, `revoke` or `delete`."""
     options = _options(words)
     folder = made_folder if options.action == "add" else data_folder
     path = folder(options.data, environment) / STORE_NAME
@@ -37,6 +40,8 @@ def main(words: list[str], environment: Mapping[str, str]) -> int:
             _list(path, screen, options)
         case "rename":
             _rename(path, screen, options)
+        case "delete":
+            _delete(path, screen, options)
         case _:
             _revoke(path, screen, options)
     return 0
@@ -45,22 +50,14 @@ def main(words: list[str], environment: Mapping[str, str]) -> int:
 def _options(words: list[str]) -> argparse.Namespace:
     parser = parser_for(
         "device",
-        "Makes, lists, renames and revokes devices and their tokens. Each works while the daemon runs.",
+        "Makes, lists, renames, revokes and deletes devices and their tokens. Each works while the daemon runs.",
         "waybread device add phone",
         "waybread device list",
     )
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
 
     def action(name: str, purpose: str, *examples: str) -> argparse.ArgumentParser:
-        same = parser_for(f"device {name}", purpose, *examples)
-        return actions.add_parser(
-            name,
-            help=purpose.partition(".")[0],
-            description=same.description,
-            epilog=same.epilog,
-            formatter_class=same.formatter_class,
-            allow_abbrev=False,
-        )
+        return add_action(actions, "device", name, purpose, *examples)
 
     add = action(
         "add",
@@ -72,7 +69,7 @@ def _options(words: list[str]) -> argparse.Namespace:
         "name",
         metavar="NAME",
         nargs="?",
-        type=_good_name,
+        type=good_name,
         help="what people call it; a device that exists keeps its name",
     )
     add.add_argument(
@@ -85,14 +82,21 @@ def _options(words: list[str]) -> argparse.Namespace:
     listing = action("list", "Lists devices and their tokens, by their public ids.", "waybread device list --json")
     rename = action("rename", "Gives a device another name.", "waybread device rename 1f0c9a5e77d1b2c3 'old phone'")
     rename.add_argument("device", metavar="DEVICE", help="the device's id")
-    rename.add_argument("name", metavar="NAME", type=_good_name, help="its new name")
+    rename.add_argument("name", metavar="NAME", type=good_name, help="its new name")
     revoke = action(
         "revoke",
         "Revokes a token, or all tokens of a device. Live links of it are closed at once; what is stored stays.",
         "waybread device revoke 1f0c9a5e77d1b2c3",
     )
     revoke.add_argument("id", metavar="DEVICE|TOKEN", help="the id of a device or of a token")
-    for subparser in (add, listing, rename, revoke):
+    deletion = action(
+        "delete",
+        "Deletes a device: its tokens end, its links close, its sessions are gone, and the store's file shrinks.",
+        "waybread device delete 1f0c9a5e77d1b2c3",
+    )
+    deletion.add_argument("device", metavar="DEVICE", help="the device's id")
+    take_deletion(deletion)
+    for subparser in (add, listing, rename, revoke, deletion):
         take_data(subparser)
         take_json(subparser)
     options = parser.parse_args(words)
@@ -192,6 +196,22 @@ def _rename(path: Path, screen: Screen, options: argparse.Namespace) -> None:
         screen.line(f"{device.device} is now called {name}.")
 
 
+def _delete(path: Path, screen: Screen, options: argparse.Namespace) -> None:
+    with open_reader(path) as reader:
+        device = find_device(reader, options.device)
+        (sessions,) = [sizes.sessions for sizes in reader.sizes() if sizes.device == device.number]
+    if not options.yes:
+        confirm(f"Delete the device {device.device} ({one_line(device.name)}), with its {sessions} sessions?")
+    request = DeleteDevice(device=device.device, wait=options.wait)
+    freed = delete(path.parent, request, lambda desk: delete_device(desk, device))
+    if options.json:
+        screen.json({"device": device.device, "name": device.name, "sessions": sessions, "freed_bytes": freed})
+    else:
+        screen.line(
+            f"{device.device} ({one_line(device.name)}) is deleted, with its {sessions} sessions. {outcome(freed)}"
+        )
+
+
 def _revoke(path: Path, screen: Screen, options: argparse.Namespace) -> None:
     with open_reader(path) as reader:
         tokens = _tokens_of(reader, options.id)
@@ -220,7 +240,8 @@ def _tokens_of(reader: Reader, named: str) -> list[Token]:
     return [token for token in tokens if token.device.number == device.number]
 
 
-def _good_name(name: str) -> str:
+def good_name(name: str) -> str:
+    """The type of an argument that names a device."""
     if not name or len(name) > NAME_CHARS or not name.isprintable():
         raise argparse.ArgumentTypeError(
             f"a device's name has 1 to {NAME_CHARS} characters, none of them a control character: name it like 'phone'"

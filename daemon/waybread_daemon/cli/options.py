@@ -6,9 +6,9 @@ import argparse
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any, Protocol
 
-from waybread_daemon.cli.faults import CommandFault
-from waybread_daemon.config import PREFIX
+from waybread_daemon.config import PREFIX, STORE_NAME
 
 
 def parser_for(command: str, purpose: str, *examples: str) -> argparse.ArgumentParser:
@@ -18,6 +18,27 @@ def parser_for(command: str, purpose: str, *examples: str) -> argparse.ArgumentP
         description=purpose,
         epilog="\n  ".join(["example:" if len(examples) == 1 else "examples:", *examples]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+
+
+class Actions(Protocol):
+    """What `add_subparsers` gives: argparse has no public name for it."""
+
+    def add_parser(self, name: str, **options: Any) -> argparse.ArgumentParser:  # what a parser takes
+        """A parser for an action."""
+        ...
+
+
+def add_action(actions: Actions, command: str, name: str, purpose: str, *examples: str) -> argparse.ArgumentParser:
+    """A parser for an action of a command, with help as `parser_for` makes it."""
+    same = parser_for(f"{command} {name}", purpose, *examples)
+    return actions.add_parser(
+        name,
+        help=purpose.partition(".")[0],
+        description=same.description,
+        epilog=same.epilog,
+        formatter_class=same.formatter_class,
         allow_abbrev=False,
     )
 
@@ -80,12 +101,11 @@ def data_folder(given: str | None, environment: Mapping[str, str]) -> Path:
 
 
 def made_folder(given: str | None, environment: Mapping[str, str]) -> Path:
-    """The data folder, made where there is none, for its owner alone. Raises `CommandFault`."""
+    """The data folder, made where there is none, for its owner alone. Raises `StoreRefusal`, with the command that helps."""
+    # Late: help and wrong usage need no store.
+    from waybread_daemon.store.sqlite.place import examine_place, make_folder
+
     folder = data_folder(given, environment)
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as fault:
-        raise CommandFault(
-            f"the data folder {folder} cannot be made ({fault.strerror}): name another one with --data"
-        ) from fault
+    examine_place(folder / STORE_NAME)
+    make_folder(folder / STORE_NAME)
     return folder

@@ -32,6 +32,16 @@ def clock(at_ms: int) -> str:
     return datetime.fromtimestamp(at_ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M:%S") if at_ms else "never"
 
 
+def size(size_bytes: int) -> str:
+    """A size as a person reads it: `0 B`, `1.5 KiB`, `12 MiB`."""
+    value, unit = float(size_bytes), "B"
+    for larger in ("KiB", "MiB", "GiB", "TiB"):
+        if value < 1024:
+            break
+        value, unit = value / 1024, larger
+    return f"{value:.0f} {unit}" if unit == "B" or value >= 9.95 else f"{value:.1f} {unit}"
+
+
 class Screen:
     """Where a command prints."""
 

@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Mapping
 from typing import get_args
 
 from waybread_daemon import VERSION
-from waybread_daemon.cli.options import filled, made_folder, parser_for, take_data, whole_number
-from waybread_daemon.config import LogLevel, load_config
+from waybread_daemon.cli.options import data_folder, filled, made_folder, parser_for, take_data, whole_number
+from waybread_daemon.config import STORE_NAME, Config, LogLevel, load_config
+from waybread_daemon.life.signals import Signals
+from waybread_daemon.store.sqlite.place import examine_place
 
 
 def main(words: list[str], environment: Mapping[str, str]) -> int:
     """Serves until SIGTERM or SIGINT. The first line on standard output says where."""
+    # At once: a signal that comes while all the rest is imported counts, too, and SIGHUP must not end the process.
+    signals = Signals()
+    signals.install()
+    status = _serve(words, environment, signals)
+    signals.shut()
+    return status
+
+
+def _serve(words: list[str], environment: Mapping[str, str], signals: Signals) -> int:
     parser = parser_for(
         "serve",
         "Runs the daemon in the foreground. When it takes connections, its first line on standard output is\n"
         "`waybread listening on ws://HOST:PORT/link`; its log goes to standard error. SIGTERM and Ctrl-C let it finish\n"
-        "what is under way.",
+        "what is under way; SIGHUP makes it read its settings again.",
         "waybread serve --port 8787",
+        "waybread serve --host 0.0.0.0 --tls-cert fullchain.pem --tls-key privkey.pem",
         "waybread serve --data /srv/waybread --log-level debug",
     )
     take_data(parser)
@@ -29,23 +42,40 @@ def main(words: list[str], environment: Mapping[str, str]) -> int:
         "--allow-plaintext",
         action="store_true",
         default=None,
-        help="listen beyond this machine although the daemon does not encrypt by itself yet; "
-        "without it, put a reverse proxy or Tailscale in front",
+        help="listen beyond this machine without encryption; better: --tls-cert and --tls-key, a reverse proxy or "
+        "Tailscale in front",
+    )
+    parser.add_argument("--tls-cert", metavar="FILE", type=filled, help="encrypt: the certificate's chain, a PEM file")
+    parser.add_argument(
+        "--tls-key", metavar="FILE", type=filled, help="its private key, a PEM file without a passphrase"
     )
     parser.add_argument("--log-level", choices=get_args(LogLevel), help="what the log tells (info)")
     options = parser.parse_args(words)
-    data = made_folder(options.data, environment)
-    names = ("host", "port", "allow_plaintext", "log_level")
+    data = data_folder(options.data, environment)
+    # Before the settings: of a folder that cannot be ours nothing is read, and where something is wrong nothing is made.
+    examine_place(data / STORE_NAME)
+    names = ("host", "port", "allow_plaintext", "tls_cert", "tls_key", "log_level")
     flags = {name: given for name in names if (given := getattr(options, name)) is not None}
-    config = load_config(data, environment, flags)
+
+    def read_settings() -> Config:
+        return load_config(data, environment, flags)
+
+    config = read_settings()
+    made_folder(options.data, environment)
 
     # Late: a wrong setting is told at once.
-    from waybread_daemon.logs import make_log
+    from waybread_daemon.life.notify import Notifier
+    from waybread_daemon.life.reports import report_crashes
+    from waybread_daemon.life.surroundings import Surroundings
+    from waybread_daemon.logs import Level, make_log
     from waybread_daemon.serving import AddressRefusal, run
 
-    log = make_log(config.log_level, colors="NO_COLOR" not in environment)
+    level = Level(config.log_level)
+    log = make_log(level, colors="NO_COLOR" not in environment)
+    report_crashes(log)
+    around = Surroundings(signals, Notifier.take(os.environ), read_settings, level.set)
     try:
-        run(data, config, f"waybread/{VERSION}", log, _announce)
+        run(data, config, f"waybread/{VERSION}", log, _announce, around=around)
     except AddressRefusal as refusal:
         print(f"waybread: {refusal}", file=sys.stderr)
         return 1

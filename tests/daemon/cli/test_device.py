@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from tests.daemon.cli.support import Ran, serving, waybread
+from tests.daemon.wire import greeted
 from waybread_client import Denied, Link
 
 
@@ -171,3 +172,56 @@ def test_every_action_has_help_with_an_example(action: str) -> None:
     ran = waybread("device", action, "--help")
     assert (ran.status, ran.err) == (0, "")
     assert f"  waybread device {action}" in ran.out.partition("example")[2]
+
+
+async def open_a_session(url: str, token: str) -> None:
+    async with Link(url, token) as link:
+        await (await link.open("s", "agent")).result("bash", {}, "out")
+
+
+@pytest.mark.parametrize("running", [True, False])
+def test_a_deleted_device_is_gone_with_its_sessions_and_tokens_and_another_stays(tmp_path: Path, running: bool) -> None:
+    data = tmp_path / "data"
+    with serving(data) as daemon:
+        lost, kept = daemon.device("lost"), daemon.device("kept")
+        asyncio.run(open_a_session(daemon.url, lost["token"]))
+        asyncio.run(open_a_session(daemon.url, kept["token"]))
+        if running:
+            assert device(data, "delete", lost["device"], "--yes", "--json").objects() == [
+                {"device": lost["device"], "name": "lost", "sessions": 1, "freed_bytes": None}
+            ]
+    if not running:
+        ran = device(data, "delete", lost["device"], "--yes")
+        assert (ran.status, ran.err) == (0, "")
+        assert ran.out.startswith(f"{lost['device']} (lost) is deleted, with its 1 sessions. The store is ")
+    assert [one["device"] for one in device(data, "list", "--json").objects()] == [kept["device"]]
+    assert [one["device"] for one in waybread("sessions", "--data", data, "--json").objects()] == [kept["device"]]
+    with serving(data) as daemon:
+        assert role_of(daemon.url, kept["token"]) == "device"
+        with pytest.raises(Denied):
+            role_of(daemon.url, lost["token"])
+
+
+def test_a_live_link_of_a_deleted_device_ends_at_once(tmp_path: Path) -> None:
+    async def linked_while_deleted(url: str, token: str, named: str) -> int | None:
+        async with greeted(url, token) as wire:
+            ran = await asyncio.to_thread(device, tmp_path / "data", "delete", named, "--yes")
+            assert ran.out.endswith(
+                "The daemon frees its space in the background, within some minutes; --wait waits for it.\n"
+            )
+            return await wire.close_code()
+
+    with serving(tmp_path / "data") as daemon:
+        made = daemon.device()
+        assert asyncio.run(linked_while_deleted(daemon.url, made["token"], made["device"])) == 4403
+
+
+def test_a_device_is_not_deleted_unless_that_is_said(tmp_path: Path) -> None:
+    made = add(tmp_path, "phone")
+    ran = device(tmp_path, "delete", made["device"])
+    assert (ran.status, ran.out) == (1, "")
+    assert ran.err.endswith("there is no terminal to ask on: say --yes\n")
+    assert device(tmp_path, "delete", "phone", "--yes").err == (
+        f"waybread: there is no device with the id 'phone': the id of the device of that name is {made['device']}\n"
+    )
+    assert len(device(tmp_path, "list", "--json").objects()) == 1

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from waybread_daemon.cli.faults import CommandFault
 from waybread_daemon.cli.options import (
+    add_action,
     data_folder,
     filled,
     made_folder,
@@ -15,6 +15,7 @@ from waybread_daemon.cli.options import (
     take_json,
     whole_number,
 )
+from waybread_daemon.store.contract import StoreRefusal
 
 
 def test_the_data_folder_is_the_flags_else_the_variables_else_the_platforms(tmp_path: Path) -> None:
@@ -42,10 +43,10 @@ def test_a_folder_is_made_for_its_owner_alone(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_refused_with_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(CommandFault) as caught:
+    with pytest.raises(StoreRefusal) as caught:
         made_folder(str(tmp_path / "file/data"), {})
     assert str(caught.value) == (
-        f"the data folder {tmp_path}/file/data cannot be made (Not a directory): name another one with --data"
+        f"{tmp_path}/file/data cannot be a folder, because a file is in its way: move it, or name another file."
     )
 
 
@@ -95,3 +96,15 @@ def test_text_that_cannot_be_in_the_store_is_refused() -> None:
     assert stored_text("é") == "é"
     with pytest.raises(argparse.ArgumentTypeError, match=r"'\\udcff' is not UTF-8"):
         stored_text("\udcff")
+
+
+def test_an_action_has_help_of_its_own_and_a_line_in_its_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = parser_for("look", "Looks.", "waybread look a")
+    actions = parser.add_subparsers(dest="action")
+    add_action(actions, "look", "twice", "Looks twice. And then once more.", "waybread look twice b")
+    assert "twice     Looks twice\n" in parser.format_help()
+    with pytest.raises(SystemExit):
+        parser.parse_args(["twice", "--help"])
+    shown = capsys.readouterr().out
+    assert "\nLooks twice. And then once more.\n" in shown
+    assert shown.endswith("\nexample:\n  waybread look twice b\n")

@@ -3,7 +3,9 @@ import json
 import sys
 import unicodedata
 
-from waybread_daemon.cli.screen import Screen, clock, harmless
+import pytest
+
+from waybread_daemon.cli.screen import Screen, clock, harmless, size
 
 
 class Terminal(io.TextIOWrapper):
@@ -106,3 +108,19 @@ def test_columns_stand_one_under_the_other_and_no_line_ends_with_spaces() -> Non
 def test_a_time_that_never_was() -> None:
     assert clock(0) == "never"
     assert len(clock(1_750_000_000_000)) == len("2026-01-01 00:00:00")
+
+
+@pytest.mark.parametrize(
+    "size_bytes,shown",
+    [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1024, "1.0 KiB"),
+        (10_000, "9.8 KiB"),
+        (10_240, "10 KiB"),
+        (5 * 1024**3, "5.0 GiB"),
+        (3 * 1024**5, "3072 TiB"),
+    ],
+)
+def test_a_size_is_shown_in_the_unit_that_fits_it(size_bytes: int, shown: str) -> None:
+    assert size(size_bytes) == shown

@@ -38,7 +38,10 @@ def test_a_data_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     assert ran == (
         1,
         "",
-        f"waybread: the data folder {tmp_path}/file/data cannot be made (Not a directory): name another one with --data\n",
+        (
+            f"waybread: {tmp_path}/file/data cannot be a folder, because a file is in its way: move it, or name another data "
+            "folder with --data.\n"
+        ),
     )
 
 

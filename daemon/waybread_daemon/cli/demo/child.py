@@ -29,6 +29,8 @@ class Daemon:
         self._data = data
         self._log = log
         self._environment = {name: value for name, value in environment.items() if not name.startswith(PREFIX)}
+        # It stores some kilobytes for a minute: a disk that is nearly full is no reason to show nothing.
+        self._environment[f"{PREFIX}FREE_FLOOR_BYTES"] = "0"
         self._port = 0
         self._process: asyncio.subprocess.Process | None = None
 

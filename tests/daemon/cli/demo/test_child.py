@@ -28,6 +28,6 @@ async def test_a_daemon_that_refuses_to_start_is_quoted(tmp_path: Path) -> None:
     with pytest.raises(CommandFault) as caught:
         await Daemon(tmp_path / "data", tmp_path / "log", os.environ).start()
     assert str(caught.value) == (
-        f"the daemon did not start: the data folder {tmp_path}/data cannot be made (File exists): "
-        f"name another one with --data (its log is {tmp_path}/log)"
+        f"the daemon did not start: {tmp_path}/data is no folder: move that file away, or name another data folder with "
+        f"--data. (its log is {tmp_path}/log)"
     )

@@ -50,6 +50,6 @@ def test_a_daemon_that_does_not_start_ends_it_with_its_sentence(tmp_path: Path) 
     ran = waybread("demo", "--data", tmp_path / "file/data", TMPDIR=str(tmp_path))
     assert ran.status == 1
     assert ran.err.startswith(
-        f"waybread: the daemon did not start: the data folder {tmp_path}/file/data cannot be made"
+        f"waybread: the daemon did not start: {tmp_path}/file/data cannot be a folder, because a file is in its way"
     )
     assert ran.err.count("\n") == 1

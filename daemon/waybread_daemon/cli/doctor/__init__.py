@@ -1,0 +1,1 @@
+"""`waybread doctor`: looks at everything that can be wrong around a daemon, and says what to do about it."""

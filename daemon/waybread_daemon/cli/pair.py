@@ -1,0 +1,142 @@
+"""`waybread pair`: a one-time code for a new device, as a QR code and as text, until somebody has taken it."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import time
+from collections.abc import Mapping
+from typing import get_args
+
+from waybread_daemon.cli.asking import Asking, asking
+from waybread_daemon.cli.faults import CommandFault
+from waybread_daemon.cli.options import data_folder, filled, parser_for, take_data
+from waybread_daemon.cli.qr import qr_lines
+from waybread_daemon.cli.screen import Screen, clock
+from waybread_daemon.forms import url_of
+from waybread_daemon.hygiene.bracket import one_line
+from waybread_daemon.link.control.addresses import link_address, pairing_page
+from waybread_daemon.link.control.messages import AskPair, Offered, PairedWith, Void
+from waybread_protocol.limits import Role
+
+
+def main(words: list[str], environment: Mapping[str, str]) -> int:
+    """Shows a code and waits until a device has it."""
+    parser = _parser()
+    options = parser.parse_args(words)
+    screen = Screen(sys.stdout)
+    with asking(data_folder(options.data, environment)) as daemon:
+        request = AskPair(name=options.name or "", role=options.role, device=options.device or "")
+        offer = daemon.ask(request, Offered)
+        base = options.url or offer.bases[0]
+        if options.json:
+            screen.json(_as_data(offer, base))
+        else:
+            _show(screen, offer, base, chosen=options.url is not None, qr=options.qr)
+        screen.flush()
+        return _wait(daemon, screen, as_json=options.json)
+
+
+def _parser() -> argparse.ArgumentParser:
+    from waybread_daemon.cli.device import good_name
+
+    parser = parser_for(
+        "pair",
+        "Shows a one-time code for a new device, as a QR code and as text, and waits until the device has taken it. The\n"
+        "code is good for five minutes and five wrong tries. Needs a daemon that runs. Ctrl-C withdraws the code.",
+        "waybread pair phone",
+        "waybread pair --device 1f0c9a5e77d1b2c3 --role viewer",
+    )
+    parser.add_argument(
+        "name",
+        metavar="NAME",
+        nargs="?",
+        type=good_name,
+        help="what people call the device (what it calls itself); a device that exists keeps its name",
+    )
+    parser.add_argument(
+        "--role",
+        choices=get_args(Role),
+        default="device",
+        help="device: everything; agent: everything but delete; viewer: only looks (device)",
+    )
+    parser.add_argument("--device", metavar="ID", type=filled, help="make a further token of this device")
+    parser.add_argument(
+        "--url", type=_base, help="the address under which the device reaches the daemon (public_url, or its own)"
+    )
+    parser.add_argument("--qr", action="store_true", help="show the QR code where this is no terminal, too")
+    parser.add_argument("--json", action="store_true", help="print JSON: the code in one line, who took it in a second")
+    take_data(parser)
+    return parser
+
+
+def _base(text: str) -> str:
+    """The type of an argument that is where a device reaches the daemon."""
+    url = url_of(text.removesuffix("/link"))
+    if url is None:
+        raise argparse.ArgumentTypeError(f"{text!r:.80} is no address: give one like https://waybread.example.org")
+    return url.origin
+
+
+def _as_data(offer: Offered, base: str) -> dict[str, object]:
+    return {
+        "page": pairing_page(base, offer.code, offer.fingerprint),
+        "link": link_address(base),
+        "code": offer.code,
+        "expires_ms": offer.expires_ms,
+        "fingerprint": offer.fingerprint,
+        "others": [link_address(other) for other in offer.bases if other != base],
+    }
+
+
+def _show(screen: Screen, offer: Offered, base: str, *, chosen: bool, qr: bool) -> None:
+    if qr or screen.is_terminal:
+        _show_qr(screen, pairing_page(base, offer.code, offer.fingerprint))
+    screen.line(f"link         {link_address(base)}")
+    screen.line(f"code         {offer.code}")
+    if offer.fingerprint:
+        screen.line(f"certificate  SHA-256 {':'.join(_pairs(offer.fingerprint.upper()))}")
+    minutes = max(1, round((offer.expires_ms / 1000 - time.time()) / 60))
+    screen.line(f"good until   {clock(offer.expires_ms)}, {minutes} minutes, for one device")
+    if offer.local and not chosen:
+        screen.line()
+        screen.line(
+            "The daemon listens on this machine alone, so a phone cannot reach it. Put a reverse proxy or Tailscale"
+        )
+        screen.line(
+            "in front and set public_url to its address, or let the daemon listen on the network with --host and"
+        )
+        screen.line("with --tls-cert and --tls-key.")
+    screen.line()
+    screen.line("Waiting for a device. Ctrl-C withdraws the code.")
+
+
+def _show_qr(screen: Screen, page: str) -> None:
+    lines, columns = qr_lines(page)
+    room = shutil.get_terminal_size().columns
+    if screen.is_terminal and columns > room:
+        screen.line(f"The QR code needs {columns} columns, and this terminal has {room}: widen it, or type the code.")
+    else:
+        screen.raw("".join(f"{line}\n" for line in lines))
+    screen.line()
+
+
+def _pairs(digits: str) -> list[str]:
+    return [digits[at : at + 2] for at in range(0, len(digits), 2)]
+
+
+def _wait(daemon: Asking, screen: Screen, *, as_json: bool) -> int:
+    match daemon.next():
+        case PairedWith(device=device, name=name, role=role):
+            if as_json:
+                screen.json({"outcome": "paired", "device": device, "name": name, "role": role})
+            else:
+                screen.line(f"{one_line(name)} paired as device {device} ({role}).")
+            return 0
+        case Void(why=why):
+            if as_json:
+                screen.json({"outcome": "void", "why": why})
+            raise CommandFault(why)
+        case told:
+            raise CommandFault(f"the daemon answered with {type(told).__name__}: is it of this command's version?")

@@ -1,0 +1,303 @@
+"""`waybread pair` as a person sees it: a daemon, the command, and a device that says the code."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import pty
+import signal
+import ssl
+import subprocess
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import trustme
+
+from tests.daemon.cli.support import PROGRAM, TIMEOUT_S, Daemon, Ran, environment, serving, waybread
+from tests.daemon.wire import Map, linked
+from waybread_client import Link
+
+LOCAL = "The daemon listens on this machine alone, so a phone cannot reach it."
+
+
+class Command:
+    """A `waybread pair` that waits."""
+
+    def __init__(self, data: Path, *words: str) -> None:
+        self.process = subprocess.Popen(
+            [*PROGRAM, "pair", *words, "--data", str(data)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment(),
+            text=True,
+        )
+        self.said = ""
+
+    def line(self) -> str:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        self.said += line
+        return line
+
+    def until(self, beginning: str) -> str:
+        """The rest of the line that begins so."""
+        while not (line := self.line()).startswith(beginning):
+            assert line, self.said
+        return line.removeprefix(beginning).strip()
+
+    def ended(self) -> Ran:
+        """How it ended, and what it said that was not read before."""
+        assert self.process.stdout is not None
+        assert self.process.stderr is not None
+        # `communicate` would pass over what stands in the buffer of `readline`.
+        out, err = self.process.stdout.read(), self.process.stderr.read()
+        return Ran(self.process.wait(TIMEOUT_S), out, err)
+
+
+@contextmanager
+def pairing(data: Path, *words: str) -> Generator[Command]:
+    command = Command(data, *words)
+    try:
+        yield command
+    finally:
+        command.process.kill()
+        command.process.communicate()
+
+
+def say(daemon: Daemon, code: str, name: str = "") -> Map:
+    """What a client is told that says a code."""
+
+    async def hello() -> Map:
+        async with linked(daemon.url) as wire:
+            return await wire.ask("hello", code=code, name=name, client="test 1")
+
+    return asyncio.run(hello())
+
+
+def role_of(daemon: Daemon, token: str) -> str:
+    async def ask() -> str:
+        async with Link(daemon.url, token) as link:
+            return link.welcome.role
+
+    return asyncio.run(ask())
+
+
+def test_a_phone_pairs_by_the_code_that_the_command_shows(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as daemon, pairing(daemon.data, "phone") as command:
+        assert command.until("link ") == daemon.url
+        code = command.until("code ")
+        assert command.until("good until ").endswith(", 5 minutes, for one device")
+        command.until("Waiting for a device. Ctrl-C withdraws the code.")
+        assert LOCAL in command.said
+        # A code may be typed by hand: small letters, no dashes.
+        paired = say(daemon, code.replace("-", " ").lower(), "its own name")
+        assert paired["type"] == "paired"
+        assert command.ended() == (0, f"phone paired as device {paired['device']} (device).\n", "")
+        assert role_of(daemon, paired["token"]) == "device"
+        (listed,) = waybread("device", "list", "--data", daemon.data, "--json").objects()
+        assert (listed["device"], listed["name"]) == (paired["device"], "phone")
+
+
+def test_json_is_the_offer_and_then_the_outcome(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as daemon, pairing(daemon.data, "--role", "viewer", "--json") as command:
+        offer = json.loads(command.line())
+        plain = offer["code"].replace("-", "")
+        port = daemon.url.rpartition(":")[2].removesuffix("/link")
+        assert offer["page"] == f"http://127.0.0.1:{port}/#pair={plain}"
+        assert (offer["link"], offer["fingerprint"], offer["others"]) == (daemon.url, "", [])
+        paired = say(daemon, offer["code"], "what it calls itself")
+        ran = command.ended()
+    assert (ran.status, ran.err) == (0, "")
+    assert ran.objects() == [
+        {"outcome": "paired", "device": paired["device"], "name": "what it calls itself", "role": "viewer"}
+    ]
+    assert paired["role"] == "viewer"
+
+
+def test_a_further_token_of_a_device(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as daemon:
+        made = daemon.device("tablet")
+        with pairing(daemon.data, "--device", made["device"], "--role", "agent") as command:
+            assert say(daemon, command.until("code "))["device"] == made["device"]
+            assert command.ended().out.endswith(f"\ntablet paired as device {made['device']} (agent).\n")
+
+
+def test_guessed_codes_end_it_with_a_sentence(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as daemon, pairing(daemon.data, "--json") as command:
+        command.line()
+        for number in range(5):
+            assert say(daemon, str(number) * 26)["code"] == "unauthenticated"
+        ran = command.ended()
+    assert ran.status == 1
+    (outcome,) = ran.objects()
+    assert outcome["outcome"] == "void"
+    assert ran.err == f"waybread: {outcome['why']}\n"
+    assert outcome["why"].startswith("5 wrong codes were tried")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_command_that_ends_takes_its_code_with_it(tmp_path: Path, number: signal.Signals) -> None:
+    with serving(tmp_path / "data") as daemon, pairing(daemon.data) as command:
+        code = command.until("code ")
+        command.until("Waiting ")
+        command.process.send_signal(number)
+        ran = command.ended()
+        assert ran.status != 0
+        assert "Traceback" not in ran.err
+        assert say(daemon, code)["code"] == "unauthenticated"
+
+
+def test_a_daemon_that_stops_ends_it_with_a_sentence(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as daemon, pairing(daemon.data) as command:
+        command.until("Waiting ")
+        assert daemon.stop() == 0
+        assert command.ended() == (1, "", "waybread: the daemon stops: start it again, then repeat the command\n")
+        assert not (daemon.data / "waybread.sock").exists()
+
+
+def test_a_daemon_that_was_killed_ends_it_and_a_new_one_takes_its_place(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as daemon, pairing(daemon.data) as command:
+        command.until("Waiting ")
+        daemon.stop(signal.SIGKILL)
+        ran = command.ended()
+        assert (ran.status, ran.out) == (1, "")
+        assert ran.err.startswith("waybread: the daemon ended before it answered")
+    with serving(tmp_path / "data") as daemon, pairing(daemon.data) as command:
+        assert say(daemon, command.until("code "))["type"] == "paired"
+
+
+def test_a_data_folder_deeper_than_a_sockets_path_may_be_works(tmp_path: Path) -> None:
+    data = tmp_path / ("x" * 100) / ("y" * 100)
+    data.parent.mkdir()
+    with serving(data) as daemon, pairing(data) as command:
+        assert say(daemon, command.until("code "))["type"] == "paired"
+
+
+def test_the_code_stands_in_no_process_title_and_in_no_log(tmp_path: Path) -> None:
+    with serving(tmp_path / "data", "--log-level", "debug") as daemon, pairing(daemon.data) as command:
+        code = command.until("code ")
+        titles = [Path(f"/proc/{one.process.pid}/cmdline").read_bytes().decode() for one in (command, daemon)]
+        say(daemon, code)
+        command.ended()
+    said = "".join(titles) + daemon.log()
+    assert "pair" in titles[0]
+    assert [word for word in (code, code.replace("-", "")) if word.lower() in said.lower()] == []
+
+
+def test_an_address_may_be_named_and_is_what_the_code_is_shown_with(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as daemon:
+        with pairing(daemon.data, "--url", "wss://way.example.org/link", "--json") as command:
+            offer = json.loads(command.line())
+        with pairing(daemon.data, "--url", "https://way.example.org") as command:
+            command.until("Waiting ")
+    assert offer["page"].startswith("https://way.example.org/#pair=")
+    assert offer["link"] == "wss://way.example.org/link"
+    assert offer["others"] == [daemon.url]
+    assert LOCAL not in command.said
+
+
+def test_the_public_url_is_what_is_shown(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "waybread.toml").write_text('public_url = "https://way.example.org"\n')
+    with serving(tmp_path / "data") as daemon, pairing(daemon.data) as command:
+        assert command.until("link ") == "wss://way.example.org/link"
+        command.until("Waiting ")
+    assert LOCAL not in command.said
+
+
+def test_a_daemon_on_every_address_shows_one_that_a_phone_reaches(tmp_path: Path) -> None:
+    with (
+        serving(tmp_path / "data", "--host", "0.0.0.0", "--allow-plaintext") as daemon,
+        pairing(daemon.data, "--json") as command,
+    ):
+        offer = json.loads(command.line())
+    assert "//0.0.0.0:" not in offer["link"]
+    assert "//127.0.0.1:" not in offer["link"]
+
+
+def test_a_terminal_gets_a_qr_code_and_a_pipe_only_when_asked(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as daemon:
+        with pairing(daemon.data) as command:
+            command.until("Waiting ")
+        assert "\x1b" not in command.said
+        with pairing(daemon.data, "--qr") as command:
+            command.until("Waiting ")
+        assert command.said.startswith("\x1b[38;5;16;48;5;231m    ")
+        assert "█▀▀▀▀▀█" in command.said
+        on_terminal = shown_on_a_terminal(daemon.data, columns=80)
+        assert "█▀▀▀▀▀█" in on_terminal
+        narrow = shown_on_a_terminal(daemon.data, columns=30)
+        assert "█▀▀▀▀▀█" not in narrow
+        assert "The QR code needs 41 columns, and this terminal has 30: widen it, or type the code." in narrow
+
+
+def shown_on_a_terminal(data: Path, columns: int) -> str:
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*PROGRAM, "pair", "--data", str(data)],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=environment(COLUMNS=str(columns), LINES="50"),
+    )
+    os.close(theirs)
+    said = b""
+    while b"Waiting" not in said:
+        said += os.read(ours, 65536)
+    process.kill()
+    process.wait()
+    os.close(ours)
+    return said.decode()
+
+
+def test_without_a_daemon_it_says_what_to_do(tmp_path: Path) -> None:
+    ran = waybread("pair", "phone", "--data", tmp_path)
+    assert (ran.status, ran.out) == (1, "")
+    assert ran.err.startswith(
+        f"waybread: no daemon runs with the data folder {tmp_path}: start one with `waybread serve"
+    )
+
+
+def test_an_unknown_device_is_refused(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as daemon:
+        assert waybread("pair", "--device", "none", "--data", daemon.data) == (
+            1,
+            "",
+            "waybread: there is no device with the id 'none': `waybread device list` shows them\n",
+        )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["a\nb"], ["x" * 129], ["--role", "owner"], ["--url", "way.example"], ["--url", "ftp://x"], ["--device", ""]],
+)
+def test_wrong_words_are_wrong_usage(tmp_path: Path, words: list[str]) -> None:
+    ran = waybread("pair", *words, "--data", tmp_path)
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err.startswith("usage: waybread pair")
+
+
+def test_with_tls_the_certificates_fingerprint_is_shown_and_in_the_qr_codes_address(tmp_path: Path) -> None:
+    data, cert, key = tmp_path / "data", tmp_path / "cert.pem", tmp_path / "key.pem"
+    data.mkdir()
+    issued = trustme.CA().issue_cert("localhost", "127.0.0.1")
+    issued.cert_chain_pems[0].write_to_path(cert)
+    issued.private_key_pem.write_to_path(key)
+    (data / "waybread.toml").write_text(f'tls_cert = "{cert}"\ntls_key = "{key}"\n')
+    der = ssl.PEM_cert_to_DER_cert(issued.cert_chain_pems[0].bytes().decode())
+    digest = hashlib.sha256(der).hexdigest()
+    with serving(data):
+        with pairing(data, "--json") as command:
+            offer = json.loads(command.line())
+        with pairing(data) as command:
+            assert command.until("link ").startswith("wss://127.0.0.1:")
+            shown = command.until("certificate ")
+    assert offer["fingerprint"] == digest
+    assert offer["page"].startswith("https://127.0.0.1:")
+    assert offer["page"].endswith(f"/#pair={offer['code'].replace('-', '')}&fp={digest}")
+    assert shown == "SHA-256 " + ":".join(digest[at : at + 2].upper() for at in range(0, 64, 2))
