@@ -31,14 +31,24 @@ def test_all_thirty_kinds_of_fault_stand_in_the_table_in_order() -> None:
     assert {number for number, _ in NAMED} == set(range(1, 31))
 
 
-def test_every_test_and_case_that_the_table_names_is_there() -> None:
+def test_every_test_and_case_that_is_named_is_there() -> None:
+    named = re.findall(r"`((?:tests|conformance)/[\w./]+::[^`]+)`", README)
+    assert len(named) > len(NAMED)
     missing = [
-        f"{number}: {name}"
-        for number, name in NAMED
+        name
+        for name in named
         if not (ROOT / name.partition("::")[0]).is_file()
         or name.partition("::")[2] not in names_in(name.partition("::")[0])
     ]
     assert missing == []
+
+
+def test_what_an_attacker_tries_has_a_row_for_each_kind() -> None:
+    table = README.partition("## What an attacker tries")[2]
+    kinds = ("another device", "another origin", "guessed code", "replayed code", "revoked token", "oversize", "flood")
+    assert [kind for kind in (*kinds, "path in a session id", "a template") if kind not in table] == []
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("| ")][1:]
+    assert [row[0] for row in rows if len(row) != 3 or "::" not in row[2]] == []
 
 
 def test_every_folder_of_tests_has_its_line() -> None:

@@ -16,11 +16,13 @@ def test_every_command_stands_in_the_readme() -> None:
 
 
 def test_every_action_on_devices_stands_in_the_readme() -> None:
-    assert [word for word in ("add", "list", "rename", "revoke") if f"waybread device {word}" not in README] == []
+    assert [
+        word for word in ("add", "list", "rename", "revoke", "delete") if f"waybread device {word}" not in README
+    ] == []
 
 
 def test_the_table_of_settings_is_that_of_the_program_with_its_defaults() -> None:
-    rows = re.findall(r"^\| `(\w+)` \| `(\w+)` \| (.+?) \|", README, re.MULTILINE)
+    rows = re.findall(r"^\| `(\w+)` \| `(WAYBREAD_\w+)` \| (.+?) \|", README, re.MULTILINE)
     defaults = dict(zip(Config.__struct_fields__, Config.__struct_defaults__, strict=True))
     wanted = [
         (name, f"{PREFIX}{name.upper()}", "none" if default in ((), "") else f"`{str(default).lower()}`")

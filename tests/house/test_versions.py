@@ -34,6 +34,7 @@ def test_the_loaded_sqlite_has_no_fault_in_its_write_ahead_log() -> None:
 def test_every_dependency_has_the_lower_bound_that_the_code_relies_on() -> None:
     assert lower_bounds(PROJECT["dependencies"]) == {
         "apsw": (3, 51, 3),
+        "ifaddr": (0, 2),
         "msgspec": (0, 20),
         "platformdirs": (4, 3),
         "prometheus-client": (0, 22),
@@ -54,7 +55,7 @@ def test_what_is_installed_is_not_older_than_its_lower_bound(name: str) -> None:
 
 def test_what_the_tests_need_has_lower_bounds() -> None:
     bounds = lower_bounds(PROJECT["optional-dependencies"]["test"])
-    assert bounds.keys() == {"hypothesis", "jsonschema", "pytest", "pytest-asyncio", "trustme"}
+    assert bounds.keys() == {"hypothesis", "jsonschema", "PyYAML", "pytest", "pytest-asyncio", "trustme"}
     assert () not in bounds.values()
 
 
