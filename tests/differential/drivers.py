@@ -129,7 +129,8 @@ async def desk_driver(folder: Path) -> AsyncGenerator[DeskDriver]:
 async def link_driver(folder: Path, codec: str) -> AsyncGenerator[LinkDriver]:
     """A daemon in this process on a real socket, and a link to it."""
     ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-    daemon = asyncio.create_task(serve(folder, Config(port=0), "waybread/test", make_log("error"), ready.set_result))
+    config = Config(port=0, free_floor_bytes=0)
+    daemon = asyncio.create_task(serve(folder, config, "waybread/test", make_log("error"), ready.set_result))
     url = await ready
     token = make_token()
     with open_accounts(folder / STORE_NAME) as accounts:

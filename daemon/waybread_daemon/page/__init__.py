@@ -1,0 +1,1 @@
+"""The page for phones: its files, and how they are answered."""

@@ -1,0 +1,95 @@
+// What a session has read.
+
+import { h } from '../../vendor/preact/preact.module.js';
+import { useEffect, useState } from '../../vendor/preact/hooks.module.js';
+import { resultNumber } from '../core/ids.js';
+import { number } from './format.js';
+import { Frame } from './frame.js';
+import { address } from './routes.js';
+import { Notice } from './transcript.js';
+import { useAround, useModel } from './use.js';
+
+/** @typedef {import('../core/types.js').ReadRow} ReadRow */
+/** @typedef {import('../core/home.js').Home} Home */
+/** @typedef {import('./routes.js').Route} Route */
+
+const AGAIN_AFTER_MS = 400;
+const SHA_DIGITS = 8;
+
+/** @param {{home: Home, route: Route}} props */
+export function Files({ home, route }) {
+  const { household } = useAround();
+  const model = household.session(home, route.session);
+  const { row, entries, gone } = useModel(model);
+  const [reads, setReads] = useState(/** @type {ReadRow[] | null} */ (null));
+  const [problem, tell] = useState('');
+  const last = entries.at(-1)?.seq ?? 0;
+  useEffect(() => {
+    let left = false;
+    const timer = setTimeout(
+      () =>
+        model.reads().then(
+          (rows) => {
+            if (left) return;
+            setReads(rows.reverse());
+            tell('');
+          },
+          (fault) => !left && tell(fault instanceof Error ? fault.message : String(fault)),
+        ),
+      reads === null ? 0 : AGAIN_AFTER_MS,
+    );
+    return () => {
+      left = true;
+      clearTimeout(timer);
+    };
+  }, [model, last]);
+  const { pairing, session } = route;
+  const waiting = gone ? 'This session is not there (any more).' : problem || (reads === null ? WAITING : NONE);
+  return h(
+    Frame,
+    {
+      title: 'Files read',
+      up: { view: 'transcript', pairing, session },
+      home,
+      below: h('p', { class: 'sub', dir: 'auto' }, row?.title || session),
+    },
+    reads === null || reads.length === 0
+      ? h(Notice, null, waiting)
+      : h(
+          'div',
+          { class: 'scroller page', tabIndex: 0, role: 'group', 'aria-label': 'Files read' },
+          h(
+            'ul',
+            { class: 'files' },
+            reads.map((read) => h('li', { key: read.absolute }, file(read, pairing, session))),
+          ),
+        ),
+  );
+}
+
+const WAITING = 'Loading… This list needs the link.';
+const NONE = 'This session has read no file in full.';
+
+/**
+ * @param {ReadRow} read
+ * @param {string} pairing
+ * @param {string} session
+ */
+function file(read, pairing, session) {
+  const { path, absolute, first, last, lines, sha256, result, in_request, changed } = read;
+  const href = address({ view: 'result', pairing, session, number: resultNumber(result) });
+  const shown = lines === 0 ? 'empty' : `lines ${number(first)}–${number(last)} of ${number(lines)}`;
+  return h(
+    'article',
+    { class: 'card file' },
+    h('div', { class: 'head' }, h('span', { class: 'path', dir: 'ltr', title: absolute }, path), h('a', { class: 'id', href }, result)),
+    h(
+      'p',
+      { class: 'facts' },
+      h('span', null, shown),
+      h('span', { title: sha256 }, 'sha ', h('code', null, sha256.slice(0, SHA_DIGITS))),
+      h('span', { class: `label ${in_request ? 'here' : ''}` }, in_request ? 'in the request now' : 'not in the request'),
+      changed ? h('span', { class: 'label stub' }, 'changed since') : null,
+    ),
+  );
+}

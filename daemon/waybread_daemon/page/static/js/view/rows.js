@@ -1,0 +1,320 @@
+// Lines, of which only those near what is seen are in the page: thousands or millions of them.
+
+import { Component, h } from '../../vendor/preact/preact.module.js';
+import { Position } from './position.js';
+import { Row } from './row.js';
+
+/** @typedef {import('../core/types.js').Line} Line */
+/** @typedef {import('../core/types.js').Found} Found */
+/** @typedef {import('./sources.js').Source} Source */
+/** @typedef {import('./text.js').Where} Where */
+
+/** Browsers end at some millions of pixels: a longer way is scaled to this. */
+const MOST_PX = 6_000_000;
+const OVERSCAN_LINES = 24;
+const MOST_LINES = 3000;
+/** So many windows are asked for at once: an impatient thumb passes over the others. */
+const MOST_ASKED = 2;
+const REST_MS = 140;
+const MOST_LOOKS = 6;
+
+/**
+ * `onSeen` is told the first and last line in sight.
+ * @typedef {{source: Source, count: number, wrap: boolean, diff: boolean, where: Where, start: {line: number, px: number},
+ *   current: Found | undefined, found: Map<number, Found[]>, onSeen: (first: number, last: number, px: number) => void,
+ *   onProblem: (sentence: string) => void, control: {current: Rows | null}}} RowsProps
+ */
+
+/** @extends {Component<RowsProps, {tick: number}>} */
+export class Rows extends Component {
+  /** @type {HTMLElement | null} */
+  #scroller = null;
+  /** @type {HTMLElement | null} */
+  #block = null;
+  #height = 0;
+  #rowHeight = 20;
+  /** As the scroller had it last. */
+  #top = 0;
+  /** @type {Map<number, Line>} */
+  #lines = new Map();
+  /** Heights of wrapped lines. @type {Map<number, number>} */
+  #heights = new Map();
+  #asked = 0;
+  #missed = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #rest;
+  /** @type {ResizeObserver | null} */
+  #resized = null;
+  #looks = 0;
+  #first = 1;
+  #last = 0;
+  /** @type {Found | undefined} */
+  #shownFound;
+  position = new Position(
+    () => this.props.count,
+    (line) => this.#heightOf(line),
+  );
+
+  /** @param {RowsProps} props */
+  constructor(props) {
+    super(props);
+    this.state = { tick: 0 };
+    this.position.line = Math.min(Math.max(props.start.line, 1), Math.max(props.count, 1));
+    this.position.px = props.start.px;
+  }
+
+  /** @override */
+  componentDidMount() {
+    this.props.control.current = this;
+    this.#resized = new ResizeObserver((seen) => {
+      if (seen.some((one) => one.target === this.#scroller)) this.#measureAll();
+      else this.#settle();
+    });
+    if (this.#scroller !== null) this.#resized.observe(this.#scroller);
+    if (this.#block !== null) this.#resized.observe(this.#block);
+    this.#measureAll();
+  }
+
+  /** @override @param {RowsProps} before */
+  componentDidUpdate(before) {
+    if (before.wrap !== this.props.wrap) this.#heights.clear();
+    this.#settle();
+  }
+
+  /** @override */
+  componentWillUnmount() {
+    this.#resized?.disconnect();
+    clearTimeout(this.#rest);
+    this.props.control.current = null;
+  }
+
+  /**
+   * Puts a line at the top, or near it.
+   * @param {number} line
+   * @param {number} [above] pixels that are to stay above it
+   */
+  toLine(line, above = 0) {
+    this.position.line = Math.min(Math.max(line, 1), this.props.count);
+    this.position.px = 0;
+    this.position.move(-above, this.#height);
+    this.#again();
+  }
+
+  /**
+   * Puts a line in sight, where it is not already.
+   * @param {number} line
+   */
+  toSight(line) {
+    if (line < this.position.line || line >= this.#lastSeen()) this.toLine(line, this.#height / 3);
+  }
+
+  /** @override */
+  render() {
+    const { count, wrap } = this.props;
+    const { line, px } = this.position;
+    this.#first = Math.max(line - OVERSCAN_LINES, 1);
+    let above = px;
+    for (let at = this.#first; at < line; at += 1) above += this.#heightOf(at);
+    const rows = [];
+    let height = -above;
+    let at = this.#first;
+    for (; at <= count && (height < this.#height || at < line + OVERSCAN_LINES); at += 1) {
+      rows.push(this.#row(at));
+      height += this.#heightOf(at);
+    }
+    for (const end = Math.min(at + OVERSCAN_LINES, count + 1); at < end; at += 1) {
+      rows.push(this.#row(at));
+    }
+    this.#last = at - 1;
+    return h(
+      'div',
+      {
+        class: `rows ${wrap ? 'wrap' : ''}`,
+        tabIndex: 0,
+        role: 'group',
+        'aria-label': 'Lines',
+        ref: (/** @type {HTMLElement | null} */ scroller) => (this.#scroller = scroller),
+        onScroll: () => this.#scrolled(),
+        onKeyDown: (/** @type {KeyboardEvent} */ event) => this.#key(event),
+        style: { '--digits': String(count).length },
+      },
+      h(
+        'div',
+        { class: 'sizer', style: { height: `${this.#way() + this.#height}px` } },
+        h(
+          'div',
+          {
+            class: 'block',
+            role: 'list',
+            dir: 'ltr',
+            'aria-label': 'Lines',
+            ref: (/** @type {HTMLElement | null} */ block) => (this.#block = block),
+            style: { transform: `translateY(${this.#top - above}px)` },
+          },
+          rows,
+        ),
+      ),
+    );
+  }
+
+  /** @param {number} number */
+  #row(number) {
+    const { count, diff, where, found, current, source } = this.props;
+    const places = found.get(number);
+    return h(Row, {
+      key: number,
+      number,
+      line: this.#lines.get(number),
+      count,
+      diff,
+      where,
+      found: places,
+      places: places?.length ?? 0,
+      current: current?.line === number ? current : undefined,
+      source,
+    });
+  }
+
+  /** @param {number} line */
+  #heightOf(line) {
+    return this.props.wrap ? (this.#heights.get(line) ?? this.#rowHeight) : this.#rowHeight;
+  }
+
+  /** How far the scroller goes, in pixels. */
+  #way() {
+    const { count, wrap } = this.props;
+    const way = count * this.#rowHeight - this.#height;
+    if (!wrap) return Math.min(Math.max(way, 0), MOST_PX);
+    // Wrapped lines are higher than one knows: where they do not fit, there has to be some way to go.
+    let known = 0;
+    for (let line = 1; line <= count && known <= this.#height; line += 1) known += this.#heightOf(line);
+    return known <= this.#height ? 0 : Math.min(Math.max(way * 2, this.#height * 3), MOST_PX);
+  }
+
+  /** Whether each pixel of the scroller is one of the lines. */
+  get #exact() {
+    return !this.props.wrap && this.props.count * this.#rowHeight - this.#height <= MOST_PX;
+  }
+
+  #scrolled() {
+    const top = this.#scroller?.scrollTop ?? 0;
+    const delta = top - this.#top;
+    if (Math.abs(delta) < 0.5) return;
+    this.#top = top;
+    const way = this.#way();
+    if (this.#exact || Math.abs(delta) > this.#height * 1.5) this.position.jump(way === 0 ? 0 : top / way, this.#height);
+    else this.position.move(delta, this.#height);
+    clearTimeout(this.#rest);
+    if (!this.#exact) {
+      const stuck = top <= 0 || top >= way - 1;
+      this.#rest = setTimeout(() => this.#place(), stuck ? 0 : REST_MS);
+    }
+    this.#again();
+  }
+
+  /** Puts the scroller where the position is. */
+  #place() {
+    const scroller = this.#scroller;
+    if (scroller === null) return;
+    const top = this.position.share(this.#height) * this.#way();
+    if (Math.abs(scroller.scrollTop - top) < 1) return;
+    scroller.scrollTop = top;
+    this.#top = scroller.scrollTop;
+    this.#again();
+  }
+
+  #measureAll() {
+    const scroller = this.#scroller;
+    if (scroller === null) return;
+    this.#height = scroller.clientHeight;
+    this.#rowHeight = parseFloat(getComputedStyle(scroller).getPropertyValue('line-height')) || this.#rowHeight;
+    this.#heights.clear();
+    this.#again();
+  }
+
+  #settle() {
+    let news = false;
+    if (this.props.wrap) {
+      for (const element of this.#block?.children ?? []) {
+        const line = Number(/** @type {HTMLElement} */ (element).dataset['line']);
+        const height = /** @type {HTMLElement} */ (element).offsetHeight;
+        if (this.#heights.get(line) === height) continue;
+        this.#heights.set(line, height);
+        news = true;
+      }
+    }
+    this.position.hold(this.#height);
+    if (news && this.#looks < MOST_LOOKS) {
+      this.#looks += 1;
+      this.#again();
+      return;
+    }
+    this.#looks = 0;
+    const scroller = this.#scroller;
+    // A move by the program, or another height: the bar follows. A person's own scrolling is not disturbed.
+    const top = this.position.share(this.#height) * this.#way();
+    if (scroller !== null && this.#exact && Math.abs(scroller.scrollTop - top) >= 1) this.#place();
+    else if (!this.#exact) {
+      clearTimeout(this.#rest);
+      this.#rest = setTimeout(() => this.#place(), REST_MS);
+    }
+    this.#load();
+    const seen = this.#lastSeen();
+    this.props.onSeen(this.position.line, seen, this.position.px);
+    if (this.props.current !== this.#shownFound) {
+      this.#shownFound = this.props.current;
+      this.#block?.querySelector('.current')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    }
+  }
+
+  #lastSeen() {
+    let height = -this.position.px;
+    let line = this.position.line;
+    while (line < this.props.count && height + this.#heightOf(line) < this.#height) {
+      height += this.#heightOf(line);
+      line += 1;
+    }
+    return line;
+  }
+
+  /** Asks for what is in the page and not here. */
+  #load() {
+    let first = this.#first;
+    while (first <= this.#last && this.#lines.has(first)) first += 1;
+    if (first > this.#last || this.#asked >= MOST_ASKED || this.#missed === first) return;
+    this.#asked += 1;
+    this.props.source
+      .lines(first, this.#last - first + 1)
+      .then(
+        (lines) => {
+          for (const line of lines) this.#lines.set(line.number, line);
+          if (lines.length === 0) this.#missed = first;
+          for (const number of this.#lines.keys()) {
+            if (this.#lines.size <= MOST_LINES) break;
+            if (number < this.#first || number > this.#last) this.#lines.delete(number);
+          }
+        },
+        (fault) => {
+          this.#missed = first;
+          this.props.onProblem(fault instanceof Error ? fault.message : String(fault));
+        },
+      )
+      .finally(() => {
+        this.#asked -= 1;
+        this.#again();
+      });
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    if (event.target !== this.#scroller || event.altKey || event.shiftKey || event.metaKey) return;
+    if (event.key === 'Home') this.toLine(1);
+    else if (event.key === 'End') this.toLine(this.props.count);
+    else return;
+    event.preventDefault();
+  }
+
+  #again() {
+    this.setState(({ tick }) => ({ tick: tick + 1 }));
+  }
+}

@@ -1,0 +1,161 @@
+// The sessions of a device, last changed first.
+
+import { h } from '../../vendor/preact/preact.module.js';
+import { useEffect, useMemo, useRef, useState } from '../../vendor/preact/hooks.module.js';
+import { WireError } from '../core/faults.js';
+import { counted, size, when, wholeTime } from './format.js';
+import { Frame } from './frame.js';
+import { icon } from './icons.js';
+import { address } from './routes.js';
+import { pieces } from './text.js';
+import { Notice } from './transcript.js';
+import { useAround, useModel, useSpot } from './use.js';
+import { VirtualList } from './virtual_list.js';
+
+/** @typedef {import('../core/types.js').SessionRow} SessionRow */
+/** @typedef {import('../core/home.js').Home} Home */
+/** @typedef {import('./routes.js').Route} Route */
+
+const ROW_PX = 92;
+const keyOf = (/** @type {SessionRow} */ row) => row.session;
+const rowHeight = () => ROW_PX;
+
+/** @param {{home: Home, route: Route}} props */
+export function Sessions({ home, route }) {
+  const { household } = useAround();
+  const { pairings } = useModel(household);
+  const { name } = pairings.find((one) => one.id === home.pairing.id) ?? home.pairing;
+  return h(
+    Frame,
+    {
+      title: name,
+      home,
+      actions: h(
+        'a',
+        { class: 'tool', href: address({ view: 'settings' }), 'aria-label': 'Settings', title: 'Settings' },
+        icon('settings'),
+      ),
+    },
+    pairings.length < 2
+      ? null
+      : h(
+          'nav',
+          { class: 'tabs', 'aria-label': 'Devices' },
+          pairings.map(({ id, name: other }) =>
+            h(
+              'a',
+              { key: id, href: address({ view: 'sessions', pairing: id }), 'aria-current': id === home.pairing.id ? 'page' : undefined },
+              other,
+            ),
+          ),
+        ),
+    h(List, { home, pairing: route.pairing, key: home.pairing.id }),
+  );
+}
+
+/** @param {{home: Home, pairing: string}} props */
+function List({ home, pairing }) {
+  const spot = useSpot();
+  const { sessions, loaded_all, loading, link } = useModel(home);
+  const kept = spot.place;
+  const [sought, seek] = useState(String(kept?.sought ?? ''));
+  const [problem, tell] = useState('');
+  const [loadingMore, setLoadingMore] = useState(false);
+  const busy = useRef(false);
+  const words = sought.toLowerCase().trim();
+  const found = useMemo(() => (words === '' ? sessions : sessions.filter((row) => says(row, words))), [sessions, words]);
+  const loadMore = async () => {
+    if (busy.current || loaded_all || link.kind !== 'linked') return;
+    busy.current = true;
+    setLoadingMore(true);
+    try {
+      await home.moreSessions();
+      tell('');
+    } catch (fault) {
+      if (!(fault instanceof WireError)) throw fault;
+      tell(fault.message);
+    } finally {
+      busy.current = false;
+      setLoadingMore(false);
+    }
+  };
+  useEffect(() => {
+    // What is sought may be among those that were not loaded yet.
+    if (words !== '' && problem === '') void loadMore();
+  }, [words, sessions.length, loaded_all, link.kind]);
+  const look = useMemo(() => ({ pairing }), [pairing]);
+  const empty = words !== '' ? (loadingMore ? 'Looking through older ones…' : 'No session has that in its title.') : NO_SESSIONS;
+  return h(
+    'div',
+    { class: 'stage' },
+    h(
+      'form',
+      { class: 'panel', role: 'search', onSubmit: (/** @type {Event} */ event) => event.preventDefault() },
+      h('input', {
+        type: 'search',
+        'aria-label': 'Search by title',
+        placeholder: 'Search by title',
+        autocomplete: 'off',
+        value: sought,
+        onInput: (/** @type {Event} */ event) => {
+          const { value } = /** @type {HTMLInputElement} */ (event.target);
+          seek(value);
+          spot.setPlace({ key: null, px: 0, end: false, sought: value });
+        },
+      }),
+    ),
+    problem === '' ? null : h('p', { class: 'banner', role: 'alert' }, problem),
+    found.length === 0
+      ? h(Notice, null, loading && sessions.length === 0 ? 'Loading…' : empty)
+      : h(/** @type {any} */ (VirtualList), {
+          key: words,
+          items: found,
+          keyOf,
+          estimate: rowHeight,
+          render: (/** @type {SessionRow} */ row) => h(SessionLink, { row, pairing }),
+          look,
+          label: 'Sessions',
+          from: 0,
+          whole: loaded_all,
+          place: kept?.sought === undefined || kept.sought === sought ? kept : undefined,
+          onPlace: (/** @type {object} */ place) => spot.setPlace({ ...place, sought }),
+          onNearEnd: () => {
+            if (words === '') void loadMore();
+          },
+        }),
+    loadingMore ? h('p', { class: 'over low', role: 'status' }, 'Loading older ones…') : null,
+  );
+}
+
+const NO_SESSIONS = 'No sessions yet. They appear here as soon as a harness on this device opens one.';
+
+/**
+ * @param {SessionRow} row
+ * @param {string} words in lower case
+ */
+function says(row, words) {
+  return (row.title || row.session).toLowerCase().includes(words);
+}
+
+/** @param {{row: SessionRow, pairing: string}} props */
+function SessionLink({ row, pairing }) {
+  const { session, title, directory, results, last_line, raw_bytes, changed_ms } = row;
+  return h(
+    'a',
+    { class: 'session', href: address({ view: 'transcript', pairing, session }) },
+    h(
+      'span',
+      { class: 'head' },
+      h('span', { class: 'title', dir: 'auto' }, title || session),
+      h('time', { dateTime: new Date(changed_ms).toISOString(), title: wholeTime(changed_ms) }, when(changed_ms)),
+    ),
+    last_line === '' ? null : h('span', { class: 'last', dir: 'auto' }, pieces(last_line, { pairing, session, most: 0 })),
+    h(
+      'span',
+      { class: 'facts' },
+      directory === '' ? null : h('span', { class: 'directory', dir: 'ltr' }, directory),
+      h('span', null, counted(results, 'result')),
+      raw_bytes === 0 ? null : h('span', null, size(raw_bytes)),
+    ),
+  );
+}

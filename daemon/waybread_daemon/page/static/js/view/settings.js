@@ -1,0 +1,89 @@
+// What this browser is paired with, and how it forgets.
+
+import { h } from '../../vendor/preact/preact.module.js';
+import { useState } from '../../vendor/preact/hooks.module.js';
+import { Confirm } from './confirm.js';
+import { wholeTime } from './format.js';
+import { Frame } from './frame.js';
+import { address } from './routes.js';
+import { useAround, useModel } from './use.js';
+
+/** @typedef {import('../core/types.js').Pairing} Pairing */
+
+/** @param {{pairing: string}} props */
+export function Settings({ pairing }) {
+  const { household } = useAround();
+  const { pairings, wrap } = useModel(household);
+  const [leaving, leave] = useState(/** @type {Pairing | 'all' | null} */ (null));
+  const server = household.home(pairing)?.wire.welcome?.server ?? '';
+  const go = async () => {
+    if (leaving === 'all') {
+      await household.forgetAll();
+      location.replace('/');
+    } else if (leaving !== null) {
+      await household.signOut(leaving.id);
+      leave(null);
+    }
+  };
+  return h(
+    Frame,
+    { title: 'Settings', up: { view: 'sessions' } },
+    h(
+      'div',
+      { class: 'scroller page', tabIndex: 0, role: 'group', 'aria-label': 'Settings' },
+      h('h2', null, 'Paired with'),
+      h(
+        'ul',
+        { class: 'files' },
+        pairings.map((one) => h('li', { key: one.id }, h(Paired, { pairing: one, several: pairings.length > 1, leave }))),
+      ),
+      h('p', null, h('a', { class: 'button', href: address({ view: 'pair' }) }, 'Pair with another device')),
+      h('h2', null, 'Reading'),
+      h(
+        'label',
+        { class: 'choice' },
+        h('input', { type: 'checkbox', checked: wrap, onChange: () => household.setWrap(!wrap) }),
+        'Wrap long lines from tools',
+      ),
+      h('p', { class: 'hint' }, 'Light and dark, and the size of letters, are those of this phone.'),
+      h('h2', null, 'Forget'),
+      h('p', { class: 'hint' }, 'Deletes every pairing and everything that this browser keeps: sessions, results, the page itself.'),
+      h('p', null, h('button', { class: 'button grave', onClick: () => leave('all') }, 'Forget everything')),
+      h('h2', null, 'About'),
+      h('p', { class: 'hint' }, server === '' ? 'Waybread' : `Daemon: ${server}`),
+      leaving === null
+        ? null
+        : h(Confirm, {
+            title: leaving === 'all' ? 'Forget everything?' : `Sign out of ${leaving.name}?`,
+            text:
+              leaving === 'all'
+                ? 'This browser will know nothing any more. The daemon keeps its sessions; to see them here you pair again.'
+                : 'Its sessions are deleted from this browser, not from the daemon. To see them here you pair again.',
+            yes: leaving === 'all' ? 'Forget' : 'Sign out',
+            go,
+            stay: () => leave(null),
+          }),
+    ),
+  );
+}
+
+/** @param {{pairing: Pairing, several: boolean, leave: (pairing: Pairing) => void}} props */
+function Paired({ pairing, several, leave }) {
+  const { id, name, role, device, url, paired_ms } = pairing;
+  return h(
+    'article',
+    { class: 'card file' },
+    h('div', { class: 'head' }, h('a', { class: 'path', dir: 'auto', href: address({ view: 'sessions', pairing: several ? id : '' }) }, name)),
+    h(
+      'p',
+      { class: 'facts' },
+      h('span', null, ROLES[/** @type {keyof typeof ROLES} */ (role)] ?? role),
+      h('span', { dir: 'ltr' }, url),
+      h('span', null, 'device ', h('code', null, device)),
+      h('span', null, `since ${wholeTime(paired_ms)}`),
+    ),
+    h('button', { class: 'button', onClick: () => leave(pairing), 'aria-label': `Sign out of ${name}` }, 'Sign out'),
+  );
+}
+
+const ROLES = { viewer: 'viewer: may look', agent: 'agent: may look and insert', device: 'device: may do everything' };
