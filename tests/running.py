@@ -37,9 +37,12 @@ def waybread(*words: str, data: Path) -> subprocess.CompletedProcess[str]:
 
 
 def environment(data: Path) -> dict[str, str]:
-    """The surroundings of a child: its own data folder, no settings of the caller's, and room."""
+    """The surroundings of a child: its own data folder, no settings of the caller's, and room where its own say nothing."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("WAYBREAD_")}
-    return {**kept, **ROOMY, "WAYBREAD_DATA": str(data)}
+    file = data / "waybread.toml"
+    said = file.read_text("utf-8") if file.is_file() else ""
+    roomy = {name: value for name, value in ROOMY.items() if name.removeprefix("WAYBREAD_").lower() not in said}
+    return {**kept, **roomy, "WAYBREAD_DATA": str(data)}
 
 
 class Daemon:

@@ -28,6 +28,7 @@ def test_the_numbers_are_those_of_version_1() -> None:
         "PAIRING_CODE_BITS": 128,
         "PAIRING_TIMEOUT_S": 300,
         "PAIRING_TRIES_MOST": 5,
+        "FEATURES": ("session_lines",),
     }
 
 

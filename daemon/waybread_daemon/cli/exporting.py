@@ -28,7 +28,7 @@ FORMAT = 1
 """Raised when a line changes its meaning. New fields and new kinds of lines do not raise it."""
 PIECE_BYTES = 768 * 1024
 """A multiple of three, so that pieces in base64 join."""
-_LINES = 2000
+_LINES = 1024
 _ROWS = 8
 
 T = TypeVar("T")

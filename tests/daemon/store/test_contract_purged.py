@@ -49,7 +49,7 @@ async def test_what_another_process_left_to_be_purged_and_cut_is_done_at_the_sta
     session = await fill(store, log)
     await log.delete(session)
     await store.close()
-    store = await place.open()
+    store = await place.open(grace_ms=0)
     await store.purged()
     assert place.size_bytes() < 300_000
     await store.close()
