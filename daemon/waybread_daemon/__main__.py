@@ -71,20 +71,50 @@ example:
 def main(arguments: list[str] | None = None) -> int:
     """Carries out a command line (this process's own, where none is given) and answers the exit status."""
     words = sys.argv[1:] if arguments is None else arguments
+    _open_closed(words[:1] == ["serve"])
+    status = 0
     try:
-        status = _carry_out(words)
+        try:
+            status = _carry_out(words)
+        except SystemExit as end:
+            # Wrong usage, or a command's help.
+            status = end.code if isinstance(end.code, int) else 1
         sys.stdout.flush()
     except BrokenPipeError:
         # Who read the output has enough of it (`| head`).
         _drop_output()
-        return 0
     except OSError as fault:
-        sys.stderr.write(f"waybread: the system refused ({fault}): look at the space and the permissions there\n")
         _drop_output()
-        return 1
+        if not status:
+            sys.stderr.write(f"waybread: {_refused(fault)}\n")
+        return status or 1
     except KeyboardInterrupt:
         return 130
     return status
+
+
+def _open_closed(nobody_listens: bool) -> None:
+    """Standard streams that are closed: else the next file that is opened would take the place of one, and be written to.
+
+    To print then fails as it does for other programs; a daemon goes on where `nobody_listens` to its first line.
+    """
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is not None:
+            continue
+        flags = os.O_RDONLY if name == "stdin" or (name == "stdout" and not nobody_listens) else os.O_WRONLY
+        opened = os.open(os.devnull, flags)
+        if opened != number:
+            os.dup2(opened, number)
+            os.close(opened)
+        setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115  # to the end
+
+
+def _refused(fault: OSError) -> str:
+    import errno
+
+    if fault.errno == errno.EBADF:
+        return "standard output is closed: let it go somewhere, to /dev/null at least"
+    return f"the system refused ({fault}): look at the space and the permissions there"
 
 
 def _drop_output() -> None:
@@ -105,6 +135,11 @@ def _carry_out(words: list[str]) -> int:
     if first not in COMMANDS:
         sys.stderr.write(f"waybread: {_no_command(first)}\n")
         return 2
+
+    if first == "serve":
+        from waybread_daemon.life.early import end_at_once
+
+        end_at_once()
 
     from waybread_daemon.cli.run import run_command
 

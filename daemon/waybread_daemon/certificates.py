@@ -8,6 +8,8 @@ import ssl
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
+from waybread_daemon.plain_files import NoPlainFile, read_plain
+
 _BEGIN, _END = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
 _CONTEXT_0, _UTC_TIME = 0xA0, 0x17
 
@@ -76,9 +78,11 @@ def _misfit(cert: str, key: str, fault: ssl.SSLError) -> str:
 
 def _text(setting: str, path: str) -> str:
     try:
-        return Path(path).read_text("utf-8")
+        return read_plain(Path(path))
     except FileNotFoundError:
         raise CertificateFault(f"{setting} {path} is not there: name a file that is") from None
+    except NoPlainFile:
+        raise CertificateFault(f"{setting} {path} is no regular file: name the PEM file itself") from None
     except UnicodeDecodeError:
         raise CertificateFault(
             f"{setting} {path} is no PEM file: it begins with -----BEGIN; `openssl x509 -inform der` reads the other form"

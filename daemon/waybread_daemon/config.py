@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import difflib
 import ipaddress
+import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta
 
-from waybread_daemon.forms import host_fault, origin_fault, page_daemon_fault, proxy_fault, public_url_fault
+from waybread_daemon.forms import (
+    address_of,
+    host_fault,
+    listen_fault,
+    origin_fault,
+    page_daemon_fault,
+    proxy_fault,
+    public_url_fault,
+)
+from waybread_daemon.misfits import misfit, span_of
+from waybread_daemon.plain_files import NoPlainFile, read_plain
 from waybread_protocol.limits import (
     HELLO_TIMEOUT_S,
     LEAST_MAX_BYTES,
@@ -24,7 +35,14 @@ from waybread_protocol.limits import (
 FILE_NAME = "waybread.toml"
 STORE_NAME = "waybread.sqlite"
 PREFIX = "WAYBREAD_"
-NO_SETTINGS = frozenset({f"{PREFIX}DATA", f"{PREFIX}PYTHON"})
+TOKENS = {
+    f"{PREFIX}TOKEN": "token",
+    f"{PREFIX}AGENT_TOKEN": "agent_token",
+    f"{PREFIX}VIEWER_TOKEN": "viewer_token",
+    f"{PREFIX}OTHER_TOKEN": "other_token",
+}
+"""Variables that give `waybread conformance` its tokens, and the option that each stands for."""
+NO_SETTINGS = frozenset({f"{PREFIX}DATA", f"{PREFIX}PYTHON", *TOKENS})
 """Variables that are read elsewhere: where the data folder is, and which Python a checkout's scripts take."""
 
 _FILES = ("tls_cert", "tls_key")
@@ -105,9 +123,12 @@ def _misfits(config: Config) -> list[str]:
         misfits.append(f"max_message is {config.max_message} and less than max_frame, {config.max_frame}: raise it")
     if config.metrics and config.port == config.metrics_port != 0:
         misfits.append(f"metrics_port is {config.metrics_port}, and port too: set one of them to another port")
-    if not (config.tls_cert or config.allow_plaintext or is_loopback(config.host)):
+    if sentence := listen_fault(config.host):
+        misfits.append(sentence)
+    elif not (config.tls_cert or config.allow_plaintext or is_loopback(config.host)):
+        reaches = "reaches beyond" if address_of(config.host) else "is a name that may lead beyond"
         misfits.append(
-            f"host is {config.host} and reaches beyond this machine, where tokens and results would go unencrypted: "
+            f"host is {config.host} and {reaches} this machine, where tokens and results would go unencrypted: "
             "keep 127.0.0.1 and put a reverse proxy with TLS or Tailscale in front, or name a certificate with --tls-cert "
             "and --tls-key, or say --allow-plaintext (allow_plaintext = true in the settings)"
         )
@@ -153,21 +174,29 @@ def _names() -> tuple[str, ...]:
 
 def _from_file(path: Path, faults: list[str]) -> dict[str, Any]:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_plain(path)
     except FileNotFoundError:
+        return {}
+    except NoPlainFile:
+        faults.append(f"{path} is no regular file: move it away, and write the settings into a file of that name")
         return {}
     except (OSError, UnicodeDecodeError) as fault:
         faults.append(f"{path} cannot be read ({fault}): mend it or take it away")
         return {}
     try:
         values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as fault:
+    except (ValueError, RecursionError) as fault:  # Python's own limits of numbers and of nesting are told by these
         faults.append(f"{path} is no TOML ({fault}): mend that line")
         return {}
     for name in [name for name in _FILES if isinstance(values.get(name), str) and values[name]]:
         # A settings file that moves with its folder names what lies in that folder.
-        values[name] = str(path.parent / Path(values[name]).expanduser())
+        # As a shell does it: what stands for no user's folder stays as it is.
+        values[name] = str(path.parent / os.path.expanduser(values[name]))  # noqa: PTH111
     for name in [name for name in values if name not in _names()]:
+        if isinstance(values[name], dict):
+            faults.append(f"{path} has a section [{name}]: settings stand in none, so take that line away")
+            del values[name]
+            continue
         faults.append(f"{path} has an unknown setting {name!r}{_nearest(name, _names())}")
         del values[name]
     return values
@@ -201,17 +230,16 @@ def _from_text(name: str, text: str) -> object:
         return text
 
 
+def span(name: str) -> str:
+    """What a setting may be, in a few words, with its least and its most."""
+    return span_of(_type(name))
+
+
 def _checked(name: str, value: object, source: str, faults: list[str]) -> bool:
-    try:
-        msgspec.convert(value, _type(name))
-    except msgspec.ValidationError as fault:
-        choices = get_args(get_type_hints(Config)[name]) if isinstance(value, str) else ()
-        if all(isinstance(choice, str) for choice in choices) and choices:
-            faults.append(f"{name} is {value!r} in {source}: choose {', '.join(choices)}")
-        else:
-            faults.append(f"{name} is {value!r} in {source}: {fault}")
-        return False
-    return True
+    sentence = misfit(name, _type(name), value, source)
+    if sentence:
+        faults.append(sentence)
+    return not sentence
 
 
 def _type(name: str) -> Any:  # what msgspec takes for a type
@@ -220,4 +248,4 @@ def _type(name: str) -> Any:  # what msgspec takes for a type
 
 def _nearest(name: str, known: tuple[str, ...]) -> str:
     near = difflib.get_close_matches(name, known, 1, 0.5)
-    return f": is it {near[0]}?" if near else f": the settings are {', '.join(known)}"
+    return f": is it {near[0]}?" if near else ": `waybread serve --help` lists them all"

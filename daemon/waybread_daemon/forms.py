@@ -99,8 +99,8 @@ def page_daemon_fault(text: str) -> str | None:
     if link_origin_of(text) is not None:
         return None
     return (
-        f"page_daemons has {shown(text)}, which is not where another daemon is found: give a scheme, a host and at most a "
-        "port, like wss://other.example.org"
+        f"page_daemons has {shown(text)}, which is not where another daemon is found: give a scheme (wss or ws of its link, "
+        "https or http of its page), a host and at most a port, like wss://other.example.org"
     )
 
 
@@ -111,6 +111,16 @@ def host_fault(text: str) -> str | None:
     return (
         f"allowed_hosts has {shown(text)}, which is no name and no address: give it as it stands in the page's address, "
         "like home.example.org, without a scheme and without a port"
+    )
+
+
+def listen_fault(text: str) -> str | None:
+    """Why a text is no `host` to listen on."""
+    if address_of(text) is not None or (_NAME.fullmatch(text) and not text.rpartition(".")[2].isdigit()):
+        return None
+    return (
+        f"host is {shown(text)}, which is no address and no name: give one alone, like 127.0.0.1 or ::1; the port is the "
+        "setting port"
     )
 
 

@@ -17,13 +17,17 @@ _SURE = re.compile(
     r"|(?<![0-9A-Za-z])(?:[0-9A-Za-z]{4}-[0-9A-Za-z]{4}-[0-9A-Za-z]{5}-?){2}(?![0-9A-Za-z])"
 )
 _LIKELY = re.compile(
-    # A code of 26 letters and digits in one piece, in groups, or in groups behind spaces; a sentence's words have no
-    # digits.
+    # A code of 26 letters and digits in one piece, or in groups. Words have no digits, or small letters.
     r"(?<![0-9A-Za-z])(?:[0-9A-Za-z]{26}"
-    r"|(?:[0-9A-Za-z]{4,6}-){3,6}[0-9A-Za-z]{1,6}"
-    r"|(?=[A-Za-z ]{0,40}[0-9])(?:[0-9A-Za-z]{4,6} ){3,6}[0-9A-Za-z]{1,6}"
+    r"|(?=[A-Za-z-]{0,40}[0-9]|[A-Z-]{20})(?:[0-9A-Za-z]{4,6}-){3,6}[0-9A-Za-z]{1,6}"
+    r"|(?=[A-Z ]{0,40}[0-9])(?:[0-9A-Z]{4,6} ){3,6}[0-9A-Z]{1,6}"
     r")(?![0-9A-Za-z])"
 )
+_CLIENT = re.compile(
+    r"[A-Za-z][A-Za-z-]{0,31}[/ ]v?[0-9]{1,4}(?:\.[0-9]{1,5}){0,3}(?:[-+.]?(?:a|b|rc|alpha|beta|dev|post)\.?[0-9]{0,4})?"
+)
+_CLIENT_CHARS = 64
+OTHER_CLIENT = "(no name/version)"
 
 
 def without_secrets(text: str) -> str:
@@ -36,8 +40,17 @@ def without_secrets(text: str) -> str:
 
 
 def without_likely_secrets(text: str) -> str:
-    """The text without whatever may be a token or a pairing code, however somebody typed it.
+    """The text without whatever may be a token or a pairing code, in one piece or in groups.
 
-    For a line of the log, in which no id of a client stands.
+    For a line of the log, in which no id of a client stands, and no text of a client but `client_name`.
     """
     return _LIKELY.sub(MARK, without_secrets(text))
+
+
+def client_name(client: str) -> str:
+    """What a client calls itself, where it has the form of a name and a version, like `my-app/1.2.0`.
+
+    A secret, or a piece of one, can be written in any number of ways: so a log holds no other text of a client.
+    """
+    fits = len(client) <= _CLIENT_CHARS and _CLIENT.fullmatch(client) is not None
+    return client if fits else OTHER_CLIENT

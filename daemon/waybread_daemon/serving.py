@@ -14,8 +14,10 @@ from structlog.typing import FilteringBoundLogger
 
 from waybread_daemon.config import STORE_NAME, Config
 from waybread_daemon.life import guard, watchdog
+from waybread_daemon.life.addresses import refuse_taken
 from waybread_daemon.life.discovery import Discovery
 from waybread_daemon.life.guard import Guard
+from waybread_daemon.life.readiness import tell_readiness
 from waybread_daemon.life.refusal import AddressRefusal
 from waybread_daemon.life.reload import reload_when_told
 from waybread_daemon.life.reports import loop_reporter, reporter
@@ -25,6 +27,7 @@ from waybread_daemon.link.server import Server
 from waybread_daemon.metrics import metrics_served
 from waybread_daemon.sessions.desk import Desk
 from waybread_daemon.store.sqlite import SqliteStore
+from waybread_daemon.store.sqlite.place import is_held
 from waybread_daemon.watching.threads import CountedThreads
 from waybread_protocol.limits import PATH
 
@@ -58,6 +61,9 @@ async def serve(
         signals.attach()
         if signals.stop.is_set():
             return
+        if not is_held(data / STORE_NAME):
+            # First, so that nothing is made for a daemon that cannot listen. Who holds the store is told by the store.
+            await asyncio.to_thread(refuse_taken, config.host, config.port)
         # What is entered last ends first.
         async with AsyncExitStack() as parts:
             store = await parts.enter_async_context(_store(data, vfs, around))
@@ -100,11 +106,14 @@ async def _beside(
 
     status = f"Listening on {_address(config, port)}"
     await parts.enter_async_context(
-        _tasks(desk.upkeep(retired), reload_when_told(around, log, lambda: server.config, reload, status))
+        _tasks(
+            desk.upkeep(retired),
+            tell_readiness(log, lambda: desk.not_ready),
+            reload_when_told(around, log, lambda: server.config, reload, status),
+        )
     )
     if config.discovery:
-        fingerprint = "" if server.encryption is None else server.encryption.fingerprint
-        discovery = Discovery(config.host, port, fingerprint, log)
+        discovery = Discovery(config.host, port, desk.live.store.epoch, lambda: server.fingerprint, log)
         discovery.start()
         parts.push_async_callback(discovery.stop)
 

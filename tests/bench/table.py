@@ -8,7 +8,7 @@ import msgspec
 
 from tests.bench.figures import Figure
 from tests.bench.room import Room
-from tests.bench.rows import diffs, disk, echo, idle, large, rates, rules, sessions, starts, syncing
+from tests.bench.rows import diffs, disk, echo, idle, large, page, rates, rules, sessions, starts, syncing
 
 ROWS: dict[str, Callable[[Room], list[Figure]]] = {
     "one_at_a_time": rates.one_at_a_time,
@@ -28,6 +28,7 @@ ROWS: dict[str, Callable[[Room], list[Figure]]] = {
     "start": starts.start,
     "help": starts.help_text,
     "echo": echo.echo,
+    "page": page.page,
 }
 """Every row by its name, in the order of the table."""
 

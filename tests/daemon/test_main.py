@@ -1,3 +1,5 @@
+import os
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -28,6 +30,52 @@ def test_help_is_printed_before_anything_is_imported() -> None:
     ended = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert ended.stdout == HELP
     assert ended.stderr.split() == ["__future__", "waybread_daemon", "waybread_daemon.__main__"]
+
+
+@pytest.mark.parametrize("words", ["--help", "--version", "device --help", "device list", "sessions", "status"])
+def test_with_standard_output_closed_a_command_says_so_in_one_sentence_with_status_1(
+    tmp_path: Path, words: str
+) -> None:
+    made = waybread("device", "add", "phone", "--data", tmp_path)
+    assert made.status == 0
+    where = f"--data {shlex.quote(str(tmp_path))}" if words[-1] in "tss" and "--" not in words else ""
+    ended = closed(f"{words} {where} >&-")
+    assert ended == (1, "waybread: standard output is closed: let it go somewhere, to /dev/null at least\n")
+
+
+@pytest.mark.parametrize("streams", ["<&-", "2>&-", "<&- >&- 2>&-"])
+def test_with_any_standard_stream_closed_nothing_is_written_into_another_file(tmp_path: Path, streams: str) -> None:
+    status, said = closed(f"device add phone --data {shlex.quote(str(tmp_path))} {streams}")
+    assert (status, said) == (1 if ">&- 2" in streams else 0, "")
+    assert waybread("doctor", "--data", tmp_path).status == 0
+    assert closed(f"no-such-command {streams}") == (2, "" if "2>" in streams else ended_with(2))
+
+
+def closed(words: str) -> tuple[int, str]:
+    """Runs a command whose streams a shell has closed. Gives the status, and what stands on standard error."""
+    program = shlex.join(PROGRAM)
+    ended = subprocess.run(
+        ["/bin/sh", "-c", f"exec {program} {words}"], check=False, capture_output=True, env=environment(), text=True
+    )
+    return ended.returncode, ended.stderr
+
+
+def ended_with(status: int) -> str:
+    """What a word that is no command gets."""
+    ran = waybread("no-such-command")
+    assert ran.status == status
+    return ran.err
+
+
+@pytest.mark.parametrize("words", ["--help", "device --help"])
+def test_a_reader_that_leaves_is_no_fault(words: str) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "wb") as output:
+        ended = subprocess.run(
+            [*PROGRAM, *words.split()], check=False, stdout=output, stderr=subprocess.PIPE, env=environment(), text=True
+        )
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("word", ["-h", "help"])

@@ -260,6 +260,8 @@ async def test_sizes_tell_what_is_there(tmp_path: Path) -> None:
             for session in ("s", "t"):
                 await wire.ask("open", session=session, kind="agent")
             await inserted(wire, text_result("s", "k", LONG))
+            # A name of no session has no state.
+            assert (await wire.ask("reads", session="none"))["type"] == "error"
             # Nobody asked before: the figures are fresh.
             page = seen.scrape()
         store = seen.daemon.data / "waybread.sqlite"

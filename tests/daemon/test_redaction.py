@@ -5,7 +5,7 @@ import pytest
 
 from waybread_daemon.link.accounts import make_token
 from waybread_daemon.link.codes import make_code
-from waybread_daemon.redaction import without_likely_secrets, without_secrets
+from waybread_daemon.redaction import OTHER_CLIENT, client_name, without_likely_secrets, without_secrets
 
 CODE = "7ZK4M-0Q9XW-V5N2T-8HJ3R-D1GYPA"
 
@@ -41,6 +41,9 @@ def test_a_pairing_code_is_taken_out_of_the_log(code: str) -> None:
         "the first message is no valid hello",
         "first message is no valid hello",
         "these words have four six bytes",
+        "give a network whose last bits are 0, like 172.16.0.0/12",
+        "each word here must have less than 1024 bytes",
+        "some-well-known-plain-words",
         "https://waybread.example.org/link",
         "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
         "3f2b8a9e-6c1d-4f7a-9b0e-2d5c8e7f1a3b",
@@ -58,6 +61,28 @@ def test_a_code_as_it_is_shown_is_taken_out_of_everything(redact: Callable[[str]
         code = make_code()
         assert redact(f"there is no message of type '{code}'") == "there is no message of type '[secret]'"
         assert redact(f"code={code.lower()}&x") == "code=[secret]&x"
+
+
+@pytest.mark.parametrize("client", ["waybread-client 1", "my-app/1.2.0", "App/v2.0-rc1", "page/0.1.0b3"])
+def test_a_client_is_named_in_the_log_by_its_name_and_version(client: str) -> None:
+    assert client_name(client) == client
+
+
+@pytest.mark.parametrize(
+    "client",
+    [
+        *(
+            " ".join(CODE.replace("-", "")),
+            CODE.replace("-", "."),
+            CODE.replace("-", "_"),
+            CODE[:20],
+            CODE.replace("-", "/"),
+        ),
+        *(f"app {CODE}", f"app/{CODE[:7]}", "", "app", "a/1\n", "x" * 40 + "/1", "app/1.٣", "\ud800/1", "app/1 beside"),
+    ],
+)
+def test_whatever_else_a_client_calls_itself_stays_out_of_the_log(client: str) -> None:
+    assert client_name(client) == OTHER_CLIENT
 
 
 def test_text_of_any_length_is_looked_through_in_no_time() -> None:

@@ -84,8 +84,9 @@ async def test_a_full_quota_is_told_and_ends_by_itself_and_the_file_shrinks(tmp_
                 assert answer["type"] == "inserted"
             answer = await wire.ask("result", **text_result("large", "k27", noise(600_000, 27)))
             assert (answer["code"], answer["retry"]) == ("storage_full", True)
-            assert answer["message"].startswith("this device has used up its room: ")
-            assert "of 8.0 MiB (device_quota_bytes)" in answer["message"]
+            # So much is written of it that it would not fit, and not less is said of what it takes.
+            assert answer["message"].startswith("this does not fit into the room of this device: 7.")
+            assert "of 8.0 MiB (device_quota_bytes) are taken, and this, with what is on its way" in answer["message"]
             assert stored_bytes(data) > 8 * MIB
             # A large one is refused on its way; what looks, and what was sent before, goes on.
             refused = await wire.ask("message", session="s", key="m", role="user", text=noise(900_000))
@@ -140,6 +141,7 @@ async def test_below_the_floor_of_free_disk_nothing_is_stored_until_there_is_roo
             daemon.process.send_signal(signal.SIGHUP)
             await until(lambda: readiness(daemon)[0] == 503)
             assert readiness(daemon)[1].startswith("not ready: the disk has ")
+            await until(lambda: '"not_ready"' in daemon.log())
             for refused in (
                 await wire.ask("result", **text_result("s", "k", "more")),
                 await wire.ask("open", session="new", kind="agent"),

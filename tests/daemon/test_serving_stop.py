@@ -95,6 +95,38 @@ async def test_a_large_answer_that_is_still_being_made_is_sent(tmp_path: Path) -
     assert [len(answers[at]["text"]) > 500_000 for at in range(100, 106)] == [True] * 6
 
 
+@pytest.mark.parametrize("pause_s", [0.01, 0.05])
+async def test_a_second_signal_under_load_ends_it_at_once_and_without_a_fault(tmp_path: Path, pause_s: float) -> None:
+    with serving(tmp_path / "data") as daemon:
+        token = daemon.device()["token"]
+        async with AsyncExitStack() as clients:
+            wires = [await clients.enter_async_context(greeted(daemon.url, token)) for _ in range(12)]
+            for wire in wires:
+                session = f"s{wires.index(wire)}"
+                await wire.ask("open", session=session, kind="agent")
+                for at in range(20):
+                    await wire.ask("result", **text_result(session, f"k{at:02}", LONG_LINES[:20_000]))
+
+            async def load(wire: Wire) -> list[Map]:
+                session = f"s{wires.index(wire)}"
+                for at in range(100):
+                    # Each looks into the store, in its session's order.
+                    await wire.say({"type": "history", "id": at + 2000, "session": session})
+                return await rest(wire)
+
+            loading = [asyncio.create_task(load(wire)) for wire in wires]
+            await asyncio.sleep(0.2)
+            daemon.process.send_signal(signal.SIGTERM)
+            await asyncio.sleep(pause_s)
+            daemon.process.send_signal(signal.SIGTERM)
+            began = time.monotonic()
+            assert await asyncio.to_thread(daemon.process.wait, 20) == 0
+            assert time.monotonic() - began < 10
+            said = await asyncio.gather(*loading, return_exceptions=True)
+        check_log(daemon.log())
+    assert any(isinstance(answers, list) for answers in said)
+
+
 async def readiness(url: str) -> int:
     address = urlsplit(url)
     reader, writer = await asyncio.open_connection(address.hostname, address.port)

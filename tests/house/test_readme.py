@@ -6,7 +6,7 @@ import re
 
 from tests.house.checkout import ROOT
 from waybread_daemon.__main__ import COMMANDS
-from waybread_daemon.config import PREFIX, Config
+from waybread_daemon.config import PREFIX, Config, span
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -29,6 +29,13 @@ def test_the_table_of_settings_is_that_of_the_program_with_its_defaults() -> Non
         for name, default in defaults.items()
     ]
     assert rows == wanted
+
+
+def test_the_table_of_settings_tells_what_each_may_be_with_its_least_and_its_most() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| `WAYBREAD_\w+` \| .+? \| (.+?) \|", README, re.MULTILINE)
+    assert rows == [(name, span(name)) for name in Config.__struct_fields__]
+    assert ("free_floor_percent", "0 to 90") in rows
+    assert ("hello_timeout_s", "above 0, at most 600") in rows
 
 
 def test_the_two_commands_are_the_scripts_that_are_there() -> None:

@@ -55,7 +55,16 @@ def test_what_is_installed_is_not_older_than_its_lower_bound(name: str) -> None:
 
 def test_what_the_tests_need_has_lower_bounds() -> None:
     bounds = lower_bounds(PROJECT["optional-dependencies"]["test"])
-    assert bounds.keys() == {"hypothesis", "jsonschema", "PyYAML", "pytest", "pytest-asyncio", "trustme"}
+    assert bounds.keys() == {
+        "axe-playwright-python",
+        "hypothesis",
+        "jsonschema",
+        "playwright",
+        "PyYAML",
+        "pytest",
+        "pytest-asyncio",
+        "trustme",
+    }
     assert () not in bounds.values()
 
 

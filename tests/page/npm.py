@@ -20,6 +20,7 @@ VENDORED: dict[str, Any] = json.loads((STATIC / "vendor/preact/vendored.json").r
 PACKAGES = [
     f"preact@{VENDORED['version']}",
     "fake-indexeddb@6",
+    "puppeteer-core@25",
     "typescript@7.0",
     "ws@8",
 ]

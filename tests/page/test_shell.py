@@ -13,23 +13,15 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Page as Tab
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request, Response
 
+from tests.page.browsers import FLAGS, chromium_path
 from waybread_daemon.page.answers import VERSION_HEADER, Page
 from waybread_daemon.page.files import STATIC, shell
 
-pytest.importorskip("playwright", reason="playwright is not installed")
-
-from playwright.sync_api import Browser, sync_playwright
-from playwright.sync_api import Page as Tab
-
-CHROMIUM = shutil.which("chromium") or ""
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="chromium is not installed")
-FLAGS = [
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync"),
-]
 MAIN = """
 import { forgetShell, keepShell } from './shell.js';
 window.version = '%s';
@@ -109,8 +101,9 @@ def site(tmp_path: Path) -> Generator[Site]:
 
 @pytest.fixture(scope="module")
 def browser() -> Generator[Browser]:
+    path = chromium_path()
     with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = play.chromium.launch(executable_path=path, args=FLAGS)
         yield browser
         browser.close()
 

@@ -6,13 +6,14 @@ import argparse
 import datetime as dt
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from waybread_daemon.cli.faults import CommandFault
-from waybread_daemon.cli.options import data_folder, filled, parser_for, take_data, take_json, whole_number
+from waybread_daemon.cli.options import data_folder, filled, parser_for, path_of, take_data, take_json, whole_number
 from waybread_daemon.cli.progress import showing
-from waybread_daemon.cli.screen import Screen, size
+from waybread_daemon.cli.screen import Screen, reporting, size
 from waybread_daemon.config import STORE_NAME
 from waybread_daemon.store.sqlite.backup import Backup, back_up, keep_newest, name_in
 
@@ -21,13 +22,13 @@ def main(words: list[str], environment: Mapping[str, str]) -> int:
     """Makes a backup, and with `--keep` removes old ones."""
     options = _options(words)
     began_s = time.monotonic()
-    with showing() as progress:
-        target = _target(options)
+    with showing() as progress, _place(options) as target:
         made = back_up(
             data_folder(options.data, environment) / STORE_NAME, target, replace=options.replace, progress=progress
         )
         removed = keep_newest(made.path, options.keep) if options.keep else []
-    _tell(Screen(sys.stdout), made, removed, time.monotonic() - began_s, as_json=options.json)
+    with reporting(f"the backup is made, checked and is at {made.path}"):
+        _tell(Screen(sys.stdout), made, removed, time.monotonic() - began_s, as_json=options.json)
     return 0
 
 
@@ -58,23 +59,36 @@ def _options(words: list[str]) -> argparse.Namespace:
     return options
 
 
-def _target(options: argparse.Namespace) -> Path:
-    """The file to make. Raises `CommandFault`."""
-    named = Path(options.file).expanduser().absolute()
+@contextmanager
+def _place(options: argparse.Namespace) -> Generator[Path]:
+    """The file to make. A folder that is made for it is taken away again where there is no backup in the end.
+
+    Raises `CommandFault`.
+    """
+    named = path_of(options.file)
     if not (options.keep or options.file.endswith("/") or named.is_dir()):
         if not named.parent.is_dir():
             raise CommandFault(f"there is no folder {named.parent}: make it, or name another FILE")
-        return named
+        yield named
+        return
     if named.exists() and not named.is_dir():
         raise CommandFault(f"{named} is a file, and a folder for backups is needed: name another one")
-    named.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return name_in(named, dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H-%M-%SZ"))
+    made = [folder for folder in (named, *named.parents) if not folder.exists()]
+    try:
+        named.mkdir(mode=0o700, parents=True, exist_ok=True)
+        yield name_in(named, dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H-%M-%SZ"))
+    except BaseException:
+        # Only what is empty can be taken away.
+        with suppress(OSError):
+            for folder in made:
+                folder.rmdir()
+        raise
 
 
 def _tell(screen: Screen, made: Backup, removed: list[Path], took_s: float, *, as_json: bool) -> None:
     if as_json:
         screen.json({"file": str(made.path), "size_bytes": made.size_bytes, "removed": [str(path) for path in removed]})
         return
-    screen.line(f"{made.path}  {size(made.size_bytes)}, checked, in {took_s:.1f} s")
+    screen.sentence(f"{made.path}  {size(made.size_bytes)}, checked, in {took_s:.1f} s")
     for path in removed:
-        screen.line(f"removed {path}")
+        screen.sentence(f"removed {path}")

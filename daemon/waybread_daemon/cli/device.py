@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import get_args
 
+from waybread_daemon.cli.asking import NotRunning, asking
 from waybread_daemon.cli.deletion import confirm, delete, outcome, take_deletion
 from waybread_daemon.cli.faults import CommandFault
 from waybread_daemon.cli.looks import find_device
@@ -16,9 +17,9 @@ from waybread_daemon.cli.options import add_action, data_folder, made_folder, pa
 from waybread_daemon.cli.screen import Screen, clock
 from waybread_daemon.config import STORE_NAME
 from waybread_daemon.hygiene.bracket import one_line
-from waybread_daemon.link.accounts import make_device_id, make_token
+from waybread_daemon.link.accounts import make_device_id, make_token, token_id
 from waybread_daemon.link.control.deleting import delete_device
-from waybread_daemon.link.control.messages import DeleteDevice
+from waybread_daemon.link.control.messages import DeleteDevice, Noted, Revoking
 from waybread_daemon.store.contract import Device, Reader, Token
 from waybread_daemon.store.sqlite import open_accounts, open_reader
 from waybread_protocol.limits import Role
@@ -112,6 +113,20 @@ def _add(path: Path, screen: Screen, options: argparse.Namespace) -> None:
         with open_reader(path) as reader:
             device = find_device(reader, options.device)
         token = _add_token(path, device, options.role)
+    try:
+        _show_token(screen, device, options, token)
+        screen.flush()
+    except OSError as fault:
+        # Nobody knows it, and nobody can be told again.
+        with open_accounts(path) as accounts:
+            accounts.revoke([token_id(token)], _now_ms())
+        raise CommandFault(
+            f"the token could not be shown ({fault.strerror}), so it is revoked: make another one with `waybread device add "
+            f"--device {device.device}`"
+        ) from fault
+
+
+def _show_token(screen: Screen, device: Device, options: argparse.Namespace, token: str) -> None:
     if options.json:
         screen.json({"device": device.device, "name": device.name, "role": options.role, "token": token})
         return
@@ -214,7 +229,12 @@ def _delete(path: Path, screen: Screen, options: argparse.Namespace) -> None:
 
 def _revoke(path: Path, screen: Screen, options: argparse.Namespace) -> None:
     with open_reader(path) as reader:
-        tokens = _tokens_of(reader, options.id)
+        of_device = _tokens_of(reader, options.id)[0]
+    if of_device is not None:
+        # First: whoever takes a code of it now has a token that is revoked with the others, or none.
+        _end_codes(path.parent, of_device)
+    with open_reader(path) as reader:
+        _, tokens = _tokens_of(reader, options.id)
     live = [token.token for token in tokens if not token.revoked_ms]
     if live:
         with open_accounts(path) as accounts:
@@ -228,23 +248,34 @@ def _revoke(path: Path, screen: Screen, options: argparse.Namespace) -> None:
         screen.line(f"{options.id} had no token left to revoke.")
 
 
-def _tokens_of(reader: Reader, named: str) -> list[Token]:
+def _end_codes(folder: Path, device: str) -> None:
+    """Tells the daemon, where one runs, that no code that is open gives the device a token any more."""
+    try:
+        with asking(folder) as daemon:
+            daemon.ask(Revoking(device=device), Noted)
+    except NotRunning:
+        # Codes are in the daemon's memory alone.
+        return
+
+
+def _tokens_of(reader: Reader, named: str) -> tuple[str | None, list[Token]]:
+    """The one token of that id; or the id of the device that has it, and all its tokens."""
     tokens = reader.tokens()
     one = [token for token in tokens if token.token == named]
     if one:
-        return one
+        return None, one
     try:
         device = find_device(reader, named)
     except CommandFault as fault:
         raise CommandFault(str(fault).replace("no device", "no device or token", 1)) from fault
-    return [token for token in tokens if token.device.number == device.number]
+    return device.device, [token for token in tokens if token.device.number == device.number]
 
 
 def good_name(name: str) -> str:
     """The type of an argument that names a device."""
-    if not name or len(name) > NAME_CHARS or not name.isprintable():
+    if not name.strip() or len(name) > NAME_CHARS or not name.isprintable():
         raise argparse.ArgumentTypeError(
-            f"a device's name has 1 to {NAME_CHARS} characters, none of them a control character: name it like 'phone'"
+            f"a device's name has 1 to {NAME_CHARS} characters, not spaces alone, and none of them a control character: name it like 'phone'"
         )
     return name
 

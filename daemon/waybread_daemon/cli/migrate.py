@@ -9,7 +9,7 @@ from pathlib import Path
 
 from waybread_daemon.cli.options import data_folder, parser_for, take_data, take_json
 from waybread_daemon.cli.progress import Shown, showing
-from waybread_daemon.cli.screen import Screen
+from waybread_daemon.cli.screen import Screen, reporting
 from waybread_daemon.config import STORE_NAME
 from waybread_daemon.store.sqlite.backup import refuse_missing
 from waybread_daemon.store.sqlite.migration import Migration, bring_up_to_date, try_out
@@ -36,7 +36,8 @@ def main(words: list[str], environment: Mapping[str, str]) -> int:
     refuse_missing(path)
     with showing() as progress:
         done = try_out(path, progress) if options.dry_run else _migrate(path, progress)
-    _tell(Screen(sys.stdout), path, done, dry_run=options.dry_run, as_json=options.json)
+    with reporting(f"what was to be done with {path} is done"):
+        _tell(Screen(sys.stdout), path, done, dry_run=options.dry_run, as_json=options.json)
     return 0
 
 
@@ -61,12 +62,12 @@ def _tell(screen: Screen, path: Path, done: Migration | None, *, dry_run: bool, 
             }
         )
     elif done is None:
-        screen.line(f"{path} is of version {newest}, the newest: there is nothing to do")
+        screen.sentence(f"{path} is of version {newest}, the newest: there is nothing to do")
     elif dry_run:
-        screen.line(
+        screen.sentence(
             f"{path} is of version {done.before} and would be brought to version {done.after}: that was tried with a copy, "
             "which was checked and thrown away; nothing was changed"
         )
     else:
-        screen.line(f"{path} was of version {done.before} and is now of version {done.after}")
-        screen.line(f"the old store is kept as {done.kept}: remove it when you are sure")
+        screen.sentence(f"{path} was of version {done.before} and is now of version {done.after}")
+        screen.sentence(f"the old store is kept as {done.kept}: remove it when you are sure")

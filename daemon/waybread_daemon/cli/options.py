@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+from waybread_daemon.cli.faults import CommandFault
 from waybread_daemon.config import PREFIX, STORE_NAME
 
 
@@ -83,21 +85,42 @@ def filled(text: str) -> str:
 
 def stored_text(text: str) -> str:
     """The type of an argument that is looked up in the store, where all text is UTF-8."""
-    try:
-        text.encode()
-    except UnicodeEncodeError as fault:
-        raise argparse.ArgumentTypeError(f"{text!r:.40} is not UTF-8") from fault
+    if not is_utf8(text):
+        raise argparse.ArgumentTypeError(f"{text!r:.40} is not UTF-8")
     return text
 
 
+def is_utf8(text: str) -> bool:
+    """Whether a text of the command line or the environment is: Python lets bytes that are not through, as surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def path_of(text: str) -> Path:
+    """The path that an argument names, `~` as a shell takes it. Raises `CommandFault` where there is no such user."""
+    expanded = os.path.expanduser(text)  # noqa: PTH111  # the other one raises what may mean anything
+    if expanded.startswith("~"):
+        raise CommandFault(f"{text} names the home of a user who is not there: write the whole path, or ./{text}")
+    return Path(expanded).absolute()
+
+
 def data_folder(given: str | None, environment: Mapping[str, str]) -> Path:
-    """Where the store and the settings are: `--data`, else `WAYBREAD_DATA`, else the platform's own."""
+    """Where the store and the settings are: `--data`, else `WAYBREAD_DATA`, else the platform's own. Raises `CommandFault`."""
     named = given or environment.get(f"{PREFIX}DATA")
     if named:
-        return Path(named).expanduser().absolute()
-    from platformdirs import user_data_path
+        folder = path_of(named)
+    else:
+        from platformdirs import user_data_path
 
-    return user_data_path("waybread", appauthor=False)
+        folder = user_data_path("waybread", appauthor=False)
+    if not is_utf8(str(folder)):
+        raise CommandFault(
+            f"the data folder {str(folder)!r} has a name that is not UTF-8: rename it, or name another one with --data"
+        )
+    return folder
 
 
 def made_folder(given: str | None, environment: Mapping[str, str]) -> Path:

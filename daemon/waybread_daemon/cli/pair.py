@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import hashlib
 import shutil
+import ssl
 import sys
 import time
 from collections.abc import Mapping
 from typing import get_args
+from urllib.parse import urlsplit
 
 from waybread_daemon.cli.asking import Asking, asking
 from waybread_daemon.cli.faults import CommandFault
@@ -20,6 +24,8 @@ from waybread_daemon.link.control.addresses import link_address, pairing_page
 from waybread_daemon.link.control.messages import AskPair, Offered, PairedWith, Void
 from waybread_protocol.limits import Role
 
+_LOOK_TIMEOUT_S = 3.0
+
 
 def main(words: list[str], environment: Mapping[str, str]) -> int:
     """Shows a code and waits until a device has it."""
@@ -30,11 +36,17 @@ def main(words: list[str], environment: Mapping[str, str]) -> int:
         request = AskPair(name=options.name or "", role=options.role, device=options.device or "")
         offer = daemon.ask(request, Offered)
         base = options.url or offer.bases[0]
-        if options.json:
-            screen.json(_as_data(offer, base))
-        else:
-            _show(screen, offer, base, chosen=options.url is not None, qr=options.qr)
-        screen.flush()
+        pin = _pin(offer, base)
+        try:
+            if options.json:
+                screen.json(_as_data(offer, base, pin))
+            else:
+                _show(screen, offer, base, pin, chosen=options.url is not None, qr=options.qr)
+            screen.flush()
+        except BrokenPipeError as fault:
+            raise CommandFault(
+                "whoever read the output left before a device took the code, so it is void: let the output be read to its end"
+            ) from fault
         return _wait(daemon, screen, as_json=options.json)
 
 
@@ -79,24 +91,51 @@ def _base(text: str) -> str:
     return url.origin
 
 
-def _as_data(offer: Offered, base: str) -> dict[str, object]:
+def _pin(offer: Offered, base: str) -> str:
+    """The fingerprint of the certificate that a client meets there, where that is the daemon's own. Else empty.
+
+    Raises `CommandFault` where the code would travel unencrypted although the daemon encrypts.
+    """
+    if not offer.fingerprint:
+        return ""
+    if not base.startswith("https://"):
+        raise CommandFault(
+            f"the daemon encrypts, and over {base} the code would go unencrypted, to whatever answers there: name an https:// "
+            "address, in public_url or with --url"
+        )
+    if base in offer.bases and not offer.public:
+        return offer.fingerprint
+    return offer.fingerprint if _served(base) == offer.fingerprint else ""
+
+
+def _served(base: str) -> str:
+    """The fingerprint of the certificate at an address, which may be a proxy's. Empty where it cannot be told from here."""
+    parts = urlsplit(base)
+    try:
+        pem = ssl.get_server_certificate((parts.hostname or "", parts.port or 443), timeout=_LOOK_TIMEOUT_S)
+    except (OSError, ValueError):
+        return ""
+    return hashlib.sha256(ssl.PEM_cert_to_DER_cert(pem)).hexdigest()
+
+
+def _as_data(offer: Offered, base: str, pin: str) -> dict[str, object]:
     return {
-        "page": pairing_page(base, offer.code, offer.fingerprint),
+        "page": pairing_page(base, offer.code, pin),
         "link": link_address(base),
         "code": offer.code,
         "expires_ms": offer.expires_ms,
-        "fingerprint": offer.fingerprint,
+        "fingerprint": pin,
         "others": [link_address(other) for other in offer.bases if other != base],
     }
 
 
-def _show(screen: Screen, offer: Offered, base: str, *, chosen: bool, qr: bool) -> None:
+def _show(screen: Screen, offer: Offered, base: str, pin: str, *, chosen: bool, qr: bool) -> None:
     if qr or screen.is_terminal:
-        _show_qr(screen, pairing_page(base, offer.code, offer.fingerprint))
+        _show_qr(screen, pairing_page(base, offer.code, pin))
     screen.line(f"link         {link_address(base)}")
     screen.line(f"code         {offer.code}")
-    if offer.fingerprint:
-        screen.line(f"certificate  SHA-256 {':'.join(_pairs(offer.fingerprint.upper()))}")
+    if pin:
+        screen.line(f"certificate  SHA-256 {':'.join(_pairs(pin.upper()))}")
     minutes = max(1, round((offer.expires_ms / 1000 - time.time()) / 60))
     screen.line(f"good until   {clock(offer.expires_ms)}, {minutes} minutes, for one device")
     if offer.local and not chosen:
@@ -108,6 +147,9 @@ def _show(screen: Screen, offer: Offered, base: str, *, chosen: bool, qr: bool) 
             "in front and set public_url to its address, or let the daemon listen on the network with --host and"
         )
         screen.line("with --tls-cert and --tls-key.")
+    if offer.plaintext and base.startswith("http://"):
+        screen.line()
+        screen.line("The link is not encrypted: who listens in on the network reads the code and all that follows.")
     screen.line()
     screen.line("Waiting for a device. Ctrl-C withdraws the code.")
 
@@ -136,7 +178,9 @@ def _wait(daemon: Asking, screen: Screen, *, as_json: bool) -> int:
             return 0
         case Void(why=why):
             if as_json:
-                screen.json({"outcome": "void", "why": why})
+                # That nobody reads makes no success of it.
+                with contextlib.suppress(BrokenPipeError):
+                    screen.json({"outcome": "void", "why": why})
             raise CommandFault(why)
         case told:
             raise CommandFault(f"the daemon answered with {type(told).__name__}: is it of this command's version?")

@@ -7,11 +7,11 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from waybread_daemon.cli.options import data_folder, filled, parser_for, take_data, take_json
+from waybread_daemon.cli.options import data_folder, filled, parser_for, path_of, take_data, take_json
 from waybread_daemon.cli.progress import showing
-from waybread_daemon.cli.screen import Screen
+from waybread_daemon.cli.screen import Screen, reporting
 from waybread_daemon.config import STORE_NAME
-from waybread_daemon.store.sqlite.restore import restore
+from waybread_daemon.store.sqlite.restore import Restored, restore
 from waybread_daemon.store.sqlite.schema import migrations
 
 
@@ -36,28 +36,30 @@ def main(words: list[str], environment: Mapping[str, str]) -> int:
     path = data_folder(options.data, environment) / STORE_NAME
     stamp = dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
     with showing() as progress:
-        restored = restore(
-            path, Path(options.file).expanduser().absolute(), stamp, moved=options.moved, progress=progress
-        )
-    screen = Screen(sys.stdout)
-    if options.json:
+        restored = restore(path, path_of(options.file), stamp, moved=options.moved, progress=progress)
+    with reporting(f"the store at {path} is restored"):
+        _tell(Screen(sys.stdout), path, restored, moved=options.moved, as_json=options.json)
+    return 0
+
+
+def _tell(screen: Screen, path: Path, restored: Restored, *, moved: bool, as_json: bool) -> None:
+    if as_json:
         screen.json(
             {
                 "store": str(path),
                 "epoch": restored.epoch,
                 "version": restored.version,
                 "kept": None if restored.kept is None else str(restored.kept),
-                "read_only": not options.moved,
+                "read_only": not moved,
             }
         )
-        return 0
-    screen.line(f"restored {path}")
+        return
+    screen.sentence(f"restored {path}")
     if restored.kept is not None:
-        screen.line(f"the store from before is kept as {restored.kept}: remove it when you are sure")
-    if options.moved:
+        screen.sentence(f"the store from before is kept as {restored.kept}: remove it when you are sure")
+    if moved:
         screen.line("its sessions go on: never start a daemon with the old place again")
     else:
         screen.line("its sessions are read-only: open new ones")
     if restored.version < len(migrations()):
         screen.line(f"it is of version {restored.version}: the daemon brings it up to date when it starts")
-    return 0

@@ -9,11 +9,14 @@ from typing import cast
 
 from waybread_client.errors import LinkError
 from waybread_daemon.cli.faults import CommandFault
+from waybread_daemon.cli.options import is_utf8
 from waybread_daemon.cli.screen import harmless
 from waybread_daemon.config import ConfigError
+from waybread_daemon.hygiene.bracket import one_line
 from waybread_daemon.store.contract import StoreFault, StoreRefusal
 
 FAILED = 1
+WRONG_USAGE = 2
 _STORES_ADVICE = "name another file"
 _COMMANDS_ADVICE = "name another data folder with --data"
 """A store knows its file. A person at a command names the folder that it is in."""
@@ -21,6 +24,13 @@ _COMMANDS_ADVICE = "name another data folder with --data"
 
 def run_command(module: str, words: list[str], environment: Mapping[str, str]) -> int:
     """Carries out the command that `module` holds. What it does not expect comes through as a traceback."""
+    for word in words:
+        if not is_utf8(word):
+            # Whatever it names could be neither stored nor printed.
+            print(
+                f"waybread: the argument {word!r:.80} is not UTF-8: name something else, or rename it", file=sys.stderr
+            )
+            return WRONG_USAGE
     try:
         return cast("int", importlib.import_module(module).main(words, environment))
     except ConfigError as fault:
@@ -32,6 +42,6 @@ def run_command(module: str, words: list[str], environment: Mapping[str, str]) -
     except (CommandFault, LinkError) as fault:
         sentences = [str(fault)]
     for sentence in sentences:
-        # It may name what is stored or came over a link.
-        print(f"waybread: {harmless(sentence) if sys.stderr.isatty() else sentence}", file=sys.stderr)
+        # It may name what is stored, came over a link, or is a file's name.
+        print(f"waybread: {one_line(harmless(sentence))}", file=sys.stderr)
     return FAILED

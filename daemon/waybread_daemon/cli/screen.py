@@ -7,10 +7,18 @@ that break a line or turn its direction unseen (`\u202e`).
 
 from __future__ import annotations
 
+import json
+import os
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, TextIO
 
 import msgspec
+
+from waybread_daemon.cli.faults import CommandFault
+from waybread_daemon.hygiene.bracket import one_line
 
 _CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]
 _LINE_BREAKS = [0x2028, 0x2029]
@@ -42,6 +50,20 @@ def size(size_bytes: int) -> str:
     return f"{value:.0f} {unit}" if unit == "B" or value >= 9.95 else f"{value:.1f} {unit}"
 
 
+@contextmanager
+def reporting(done: str) -> Generator[None]:
+    """For the report of what is done. Where standard output takes none of it, the fault says that it is done all the same."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # What is still buffered would complain again when the process exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise CommandFault(f"{done}; standard output took no report of it ({error.strerror})") from error
+
+
 class Screen:
     """Where a command prints."""
 
@@ -54,15 +76,24 @@ class Screen:
         if self.is_terminal:
             self._put(harmless(text).encode(self._out.encoding, "backslashreplace"))
         else:
-            self._put(text.encode())
+            # Stored text is UTF-8. A file's name need not be.
+            self._put(text.encode("utf-8", "backslashreplace"))
 
     def line(self, text: str = "") -> None:
         """Prints a text and ends the line."""
         self.text(f"{text}\n")
 
+    def sentence(self, text: str) -> None:
+        """Prints a text of our own that may name files or what is stored, so that it stays one line."""
+        self.line(one_line(text))
+
     def json(self, value: Any) -> None:
         """Prints an object as one line of JSON."""
-        line = msgspec.json.encode(value).decode()
+        try:
+            line = msgspec.json.encode(value).decode()
+        except UnicodeEncodeError:
+            # A file's name that is not UTF-8: JSON has an escape for what it is in Python.
+            line = json.dumps(value, separators=(",", ":"))
         self.line(line.translate(_IN_JSON) if self.is_terminal else line)
 
     def table(self, rows: list[list[str]]) -> None:

@@ -40,6 +40,7 @@ class Seen(NamedTuple):
     sizes: DeviceSizes
     tokens: list[Token]
     links: int
+    seen_ms: int
 
 
 class Found(NamedTuple):
@@ -69,7 +70,7 @@ def main(words: list[str], environment: Mapping[str, str]) -> int:
     disk = shutil.disk_usage(folder)
     limits = _limits(status or _settings(folder, environment), disk.total)
     links = Counter(link.device for link in status.links) if status else Counter[str]()
-    devices = [Seen(device, sizes, tokens, links[device.device]) for device, sizes, tokens in found.devices]
+    devices = [_seen(device, sizes, tokens, links[device.device]) for device, sizes, tokens in found.devices]
     screen = Screen(sys.stdout)
     if options.json:
         screen.json(
@@ -86,9 +87,9 @@ def main(words: list[str], environment: Mapping[str, str]) -> int:
         )
         return 0
     for line in _daemon_lines(status, why):
-        screen.line(line)
+        screen.sentence(line)
     for line in _room_lines(folder, found.files, disk.free, disk.total, limits):
-        screen.line(line)
+        screen.sentence(line)
     screen.line()
     _print_devices(screen, devices, limits)
     if found.largest:
@@ -108,9 +109,15 @@ def _ask(folder: Path) -> tuple[Status | None, str]:
         return None, fault.sentence
 
 
+def _seen(device: Device, sizes: DeviceSizes, tokens: list[Token], links: int) -> Seen:
+    """Its live tokens; it was seen by whichever it had."""
+    live = [token for token in tokens if not token.revoked_ms]
+    return Seen(device, sizes, live, links, max((token.seen_ms for token in tokens), default=0))
+
+
 def _look(reader: Reader) -> Found:
     sizes = {one.device: one for one in reader.sizes()}
-    tokens = [token for token in reader.tokens() if not token.revoked_ms]
+    tokens = reader.tokens()
     devices = [
         (device, sizes[device.number], [token for token in tokens if token.device.number == device.number])
         for device in reader.devices()
@@ -189,7 +196,7 @@ def _device_data(seen: Seen, limits: Limits) -> dict[str, object]:
         "device": seen.device.device,
         "name": seen.device.name,
         "links": seen.links,
-        "seen_ms": _seen_ms(seen),
+        "seen_ms": seen.seen_ms,
         "tokens": _roles(seen),
         "sessions": seen.sizes.sessions,
         "raw_bytes": seen.sizes.raw_bytes,
@@ -209,20 +216,16 @@ def _print_devices(screen: Screen, devices: list[Seen], limits: Limits) -> None:
 def _device_cells(seen: Seen, limits: Limits) -> list[str]:
     sizes = seen.sizes
     return [
-        seen.device.device,
+        one_line(seen.device.device),
         one_line(seen.device.name),
         str(seen.links),
-        clock(_seen_ms(seen)),
+        clock(seen.seen_ms),
         ", ".join(f"{count} {role}" for role, count in _roles(seen).items()) or "none",
         str(sizes.sessions),
         size(sizes.raw_bytes),
         size(sizes.stored_bytes),
         f"{100 * sizes.used_bytes / limits.quota_bytes:.1f} %" if limits.quota_bytes else "no quota",
     ]
-
-
-def _seen_ms(seen: Seen) -> int:
-    return max((token.seen_ms for token in seen.tokens), default=0)
 
 
 def _roles(seen: Seen) -> dict[str, int]:

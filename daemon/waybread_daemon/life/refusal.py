@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import socket
 
 
 class AddressRefusal(Exception):  # noqa: N818  # named as the store names its own
@@ -15,6 +16,8 @@ class AddressRefusal(Exception):  # noqa: N818  # named as the store names its o
         self.fault = fault
 
     def __str__(self) -> str:
+        if isinstance(self.fault, socket.gaierror):
+            return f"{self.host} is no address, and no name that this machine can look up: name another one with --host"
         match self.fault.errno:
             case errno.EADDRINUSE:
                 return (

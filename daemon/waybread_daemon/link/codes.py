@@ -15,7 +15,7 @@ _GROUPS = (4, 4, 5, 4, 4, 5)
 CODE_CHARS = -(-PAIRING_CODE_BITS // _BITS)
 _INPUT_CHARS_MOST = 128
 """Of what is read back: more than a code has with any space between its characters."""
-_ALIKE = str.maketrans({"O": "0", "I": "1", "L": "1", "-": ""})
+_ALIKE = str.maketrans({"O": "0", "I": "1", "L": "1"})
 
 
 def make_code() -> str:
@@ -32,8 +32,11 @@ def make_code() -> str:
 
 
 def hash_of(code: str) -> bytes:
-    """What is kept of a code, whichever way a person typed it: case, `-`, spaces and look-alikes do not matter."""
-    plain = "".join(code[:_INPUT_CHARS_MOST].upper().translate(_ALIKE).split())
+    """What is kept of a code, whichever way a person typed it: case, look-alikes, and all but letters and digits do not matter.
+
+    A code that was copied from elsewhere may have another dash than `-`, or something unseen, between its groups.
+    """
+    plain = "".join(filter(str.isalnum, code[:_INPUT_CHARS_MOST])).upper().translate(_ALIKE)
     # A code of 128 random bits needs no slow hash: there is nothing to guess.
     return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).digest()
 

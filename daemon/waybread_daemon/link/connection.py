@@ -17,7 +17,7 @@ from waybread_daemon.link.opening import Opening
 from waybread_daemon.link.outbox import Outbox
 from waybread_daemon.link.pairing import Pairing
 from waybread_daemon.link.sockets import LinkSocket
-from waybread_daemon.redaction import without_likely_secrets
+from waybread_daemon.redaction import client_name
 from waybread_daemon.sessions.desk import Desk
 from waybread_daemon.sessions.fitting import smaller, smaller_entry
 from waybread_daemon.sessions.job import error_answer
@@ -199,8 +199,7 @@ class Connection:
             "link_opened",
             device=token.device.device,
             role=token.role,
-            # Before it is cut: half a secret is not known for one.
-            client=without_likely_secrets(hello.client[:1024])[:128],
+            client=client_name(hello.client),
             subprotocol=self._codec.subprotocol,
         )
         self.answer(
@@ -227,6 +226,8 @@ class Connection:
             while self._crowded():
                 self._room = asyncio.get_running_loop().create_future()
                 await self._room
+            if self._bucket is not None and (pause_s := self._house.guard.pause_s(self._bucket)):
+                await asyncio.sleep(pause_s)
             # No name holds a frame while the next one is awaited: it may be large.
             await self._take(await self.socket.recv())
 
@@ -250,10 +251,16 @@ class Connection:
             taken = await self._intake.take(frame)
         except RequestError as fault:
             self._counts.requests[UNKNOWN] += 1
-            self._refuse(fault.re, fault)
+            self._refuse(fault.re, self._too_often() or fault)
             return
         if taken is not None:
             self._accept(taken)
+
+    def _too_often(self) -> RequestError | None:
+        """Counts a message of a viewer, whatever it is."""
+        if self._bucket is not None and (why := self._house.guard.allows(self._bucket)):
+            return RequestError(ErrorCode.BUSY, why)
+        return None
 
     def received(self, frame: bytes | str) -> None:
         """Counts a frame."""
@@ -266,6 +273,8 @@ class Connection:
         request_id, kind = request.id, type_of(request)
         self._counts.requests[kind] += 1
         try:
+            if self._bucket is not None and (often := self._too_often()):
+                raise often
             if request_id in self._open:
                 raise RequestError(
                     ErrorCode.BAD_MESSAGE, f"the id {request_id} is in use by a request that still waits: take another"
@@ -274,8 +283,6 @@ class Connection:
                 raise RequestError(ErrorCode.BAD_MESSAGE, "hello was said already: a link takes one")
             if kind not in self._allowed:
                 raise RequestError(ErrorCode.FORBIDDEN, f"the role of this link may not send {kind!r}")
-            if self._bucket is not None and (why := self._house.guard.allows(self._bucket)):
-                raise RequestError(ErrorCode.BUSY, why)
             if self._house.draining:
                 raise RequestError(ErrorCode.BUSY, "the daemon is shutting down: link again and send the request again")
         except RequestError as fault:
@@ -349,7 +356,8 @@ class Connection:
         if isinstance(answer, Inserted) and len(answer.text) >= LARGE_BYTES:
             # A text of 60 MB takes a tenth of a second to encode: others are answered meanwhile.
             encoding = asyncio.get_running_loop().run_in_executor(self._house.desk.heavy, self._codec.encode, answer)
-            encoding.add_done_callback(lambda encoded: self._put(answer, encoded.result()))
+            # It is cancelled where the daemon stops without waiting for it.
+            encoding.add_done_callback(lambda encoded: encoded.cancelled() or self._put(answer, encoded.result()))
             return answer
         data = self._codec.encode(answer)
         while len(data) > self._max_message and (less := smaller(answer)) is not None:

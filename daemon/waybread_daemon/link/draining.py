@@ -29,12 +29,14 @@ async def finish(desk: Desk, links: Links, hurry: asyncio.Event) -> None:
     await _within(FINISH_TIMEOUT_S, _finished(desk, links), hurry)
 
 
-async def end(
-    server: WebsocketServer, links: Links, close: Callable[[Connection], Awaitable[None]], hurry: asyncio.Event
-) -> None:
-    """Closes every link, stops listening, and cuts off who is still there. No handler of a link runs any more then."""
-    closing = [close(link) for link in links()]
+async def close(links: Links, close_one: Callable[[Connection], Awaitable[None]], hurry: asyncio.Event) -> None:
+    """Closes every link, by `close_one`."""
+    closing = [close_one(link) for link in links()]
     await _within(_CLOSE_TIMEOUT_S, _all(closing), hurry, hurried_s=_CLOSE_HURRIED_S)
+
+
+async def end(server: WebsocketServer, hurry: asyncio.Event) -> None:
+    """Stops listening, and cuts off who is still there. No handler of a link runs any more then."""
     server.close()
     await _within(_LAST_ANSWERS_S, server.wait_closed(), hurry, hurried_s=_LAST_ANSWERS_S)
     # Who has not even finished its opening handshake is waited for by the library; there is nothing to tell it.

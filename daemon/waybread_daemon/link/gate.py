@@ -46,23 +46,17 @@ class Gate:
     known name or a bare address.
     """
 
-    def __init__(self, config: Config, refused: Callable[[Refused], None]) -> None:
-        """`refused` is told why a connection is refused."""
+    def __init__(self, config: Config, refused: Callable[[Refused], None], local: str) -> None:
+        """`refused` is told why a connection is refused; `local` is the name that the local network may be told."""
         self._refused = refused
         self._page = Page(config.page_daemons)
         public = url_of(config.public_url)
         name = socket.gethostname().lower()
-        # The last one is the name under which the local network is told of the daemon, where that is set.
-        self._hosts = _LOOPBACK | {
-            config.host.lower(),
-            name,
-            f"{name}.local",
-            f"waybread-{name.partition('.')[0]}.local",
-        }
-        self._hosts |= {known.lower() for known in config.allowed_hosts}
+        self._hosts = _LOOPBACK | {config.host.lower(), name, f"{name}.local", local}
+        self._hosts |= {known.lower().removesuffix(".") for known in config.allowed_hosts}
         self._origins = {origin for text in config.allowed_origins if (origin := origin_of(text)) is not None}
         if public is not None:
-            self._hosts |= {public.host}
+            self._hosts |= {public.host.removesuffix(".")}
             self._origins |= {public.origin}
 
     def answer(self, request: Request, health: Health, *, secure: bool = False) -> Response | None:
@@ -115,7 +109,10 @@ class Gate:
             return False
         if parts["v6"] is not None:
             return _is_address(parts["v6"], ipaddress.IPv6Address)
-        return parts["name"].lower() in self._hosts or _is_address(parts["name"], ipaddress.IPv4Address)
+        # A name with a dot at its end is the same name, said to be whole.
+        return parts["name"].lower().removesuffix(".") in self._hosts or _is_address(
+            parts["name"], ipaddress.IPv4Address
+        )
 
     def _allowed(self, origin: str, own: str) -> bool:
         said = origin_of(origin)

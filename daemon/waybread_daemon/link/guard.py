@@ -2,7 +2,8 @@
 
 All limits are those of the settings in force. Nothing here grows with how many try: the table of addresses is bounded,
 and so are the sockets that have not shown yet who they are. Among those nobody takes the room from others: where it is
-full, the oldest of the address that has most of them makes way for one of another address.
+full, the oldest of the address that has most of them makes way for one of another address. Where all have as many, the
+oldest of all does, once it has had its time.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ ADDRESSES_MOST = 4096
 """Addresses whose failed hellos are remembered."""
 BUCKETS_MOST = 1024
 """Viewers whose requests are counted at once; those that ask for nothing are forgotten first."""
+MAKE_WAY_S = 1.0
+"""So long a socket has for itself where no address has more of them than others."""
 WINDOW_S = 60
 """Failed hellos are counted over so long."""
 RETRY_S = 10
@@ -47,8 +50,11 @@ class Refusal(NamedTuple):
 class Crowd:
     """Sockets by the address they come from, of which only so many may be there at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
         self._addresses: dict[Socket, str] = {}
+        """In the order in which they came."""
+        self._came: dict[Socket, float] = {}
         self._sockets: dict[str, dict[Socket, None]] = {}
 
     def __len__(self) -> int:
@@ -57,13 +63,13 @@ class Crowd:
     def enter(self, socket: Socket, address: str, most: int) -> bool:
         """Takes a socket in, or not. Where there is no room, another address with more of them loses its oldest."""
         while len(self) >= most:
-            largest = max(self._sockets, key=lambda known: len(self._sockets[known]))
-            if len(self._sockets[largest]) <= len(self._sockets.get(address, ())) + 1:
+            oldest = self._oldest(len(self._sockets.get(address, ())))
+            if oldest is None:
                 return False
-            oldest = next(iter(self._sockets[largest]))
             self.leave(oldest)
             oldest.abort()
         self._addresses[socket] = address
+        self._came[socket] = self._clock()
         self._sockets.setdefault(address, {})[socket] = None
         return True
 
@@ -72,9 +78,20 @@ class Crowd:
         address = self._addresses.pop(socket, None)
         if address is None:
             return
+        del self._came[socket]
         del self._sockets[address][socket]
         if not self._sockets[address]:
             del self._sockets[address]
+
+    def _oldest(self, own: int) -> Socket | None:
+        """Who makes way for one more of an address that has `own` of them; None: nobody."""
+        largest = max(map(len, self._sockets.values()))
+        if largest <= own:
+            return None
+        oldest = next(socket for socket, address in self._addresses.items() if len(self._sockets[address]) == largest)
+        if largest == own + 1 and self._clock() - self._came[oldest] < MAKE_WAY_S:
+            return None
+        return oldest
 
     def empty(self) -> None:
         """Ends all of them."""
@@ -112,18 +129,25 @@ class Failures:
 class Bucket:
     """So many requests at once, and so many a second after that."""
 
-    __slots__ = ("_at", "_left")
+    __slots__ = ("_at", "_left", "refused")
 
     def __init__(self) -> None:
         self._left = math.inf
         self._at = 0.0
+        self.refused = 0
+        """How many were too many, less those that were not; none of them counts any more once the bucket is full."""
 
     def take(self, now: float, burst: int, per_s: int) -> bool:
         """Whether one more may be carried out now."""
         left = min(burst, self._left + (now - self._at) * per_s)
         self._at = now
-        self._left = left - 1 if left >= 1 else left
-        return left >= 1
+        if left < 1:
+            self._left = left
+            self.refused += 1
+            return False
+        self._left = left - 1
+        self.refused = max(0, self.refused - 1) if left < burst else 0
+        return True
 
 
 class Guard:
@@ -132,8 +156,8 @@ class Guard:
     def __init__(self, config: Config, clock: Callable[[], float]) -> None:
         self.config = config
         self._clock = clock
-        self._unopened = Crowd()
-        self._waiting = Crowd()
+        self._unopened = Crowd(clock)
+        self._waiting = Crowd(clock)
         self._links: set[Socket] = set()
         self._devices: dict[Socket, int] = {}
         self._of_device: Counter[int] = Counter()
@@ -180,6 +204,10 @@ class Guard:
         self._unopened.leave(socket)
         self._links.add(socket)
         return None
+
+    def gave_up(self, socket: Socket) -> None:
+        """Nobody waits for its hello any more: it is being closed, which takes its time."""
+        self._waiting.leave(socket)
 
     def greeted(self, socket: Socket, device: int) -> bool:
         """Whether a link that said a right hello may stay: its device may have only so many."""
@@ -231,7 +259,7 @@ class Guard:
         return bucket
 
     def allows(self, bucket: Bucket) -> str:
-        """A sentence where a viewer asks too often, else empty."""
+        """A sentence where a viewer says anything too often, else empty."""
         config = self.config
         if bucket.take(self._clock(), config.viewer_burst_requests, config.viewer_requests_per_s):
             return ""
@@ -239,3 +267,8 @@ class Guard:
             f"a viewer may make {config.viewer_burst_requests} requests at once and {config.viewer_requests_per_s} a "
             "second after that (viewer_burst_requests, viewer_requests_per_s): wait and ask again"
         )
+
+    def pause_s(self, bucket: Bucket) -> float:
+        """How long not to hear a viewer that goes on asking although it was told that it asks too often; mostly 0."""
+        config = self.config
+        return 1 / config.viewer_requests_per_s if bucket.refused > config.viewer_burst_requests else 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple, Protocol
 
@@ -99,6 +100,7 @@ class Opening:
                     if greeting is not None:
                         break
         except TimeoutError:
+            self._house.guard.gave_up(self._link.socket)
             await self._refuse(_Refusal(0, f"no hello came within {timeout_s:g} s"))
             return None
         except _Refusal as refusal:
@@ -233,6 +235,9 @@ def _try_later() -> FrameError:
     return FrameError(CloseCode.TRY_LATER, "the store does not answer just now: try again later")
 
 
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+
+
 class _Secrets(msgspec.Struct):
     type: str
     token: str = ""
@@ -243,7 +248,8 @@ def _secrets_of(frame: bytes | str) -> _Secrets | None:
     """The token or the code of a hello whose other fields do not fit."""
     try:
         if isinstance(frame, str):
-            hello = msgspec.json.decode(frame, type=_Secrets)
+            # A decoder takes no half of a surrogate pair, whichever field it stands in; no secret has one.
+            hello = msgspec.json.decode(_SURROGATE.sub(r"\\ufffd", frame), type=_Secrets)
         else:
             hello = msgspec.msgpack.decode(frame, type=_Secrets)
     except (msgspec.DecodeError, RecursionError):

@@ -27,6 +27,10 @@ _GUESSED = (
     f"{PAIRING_TRIES_MOST} wrong codes were tried, so every open code is void: make a new one with `waybread pair`, and look "
     "who else reaches the daemon"
 )
+_REVOKED = (
+    "the device was revoked while its code was open, so the code is void: where it shall link again, make a new one with "
+    "`waybread pair --device ID`"
+)
 _DEVICE_GONE = "the device was deleted while its code was open: pair it as a new one with `waybread pair NAME`"
 
 
@@ -105,6 +109,8 @@ class Pairing:
         self._now_ms = now_ms
         self._open: list[Offer] = []
         self._taking: set[Offer] = set()
+        self._ended: dict[bytes, float] = {}
+        """Codes that were good, until when they would have been: to say one again is no guess."""
         self._wrong = 0
 
     def offer(self, name: str, role: Role, device: str) -> Offer:
@@ -122,6 +128,12 @@ class Pairing:
         """Whoever offered it waits no more: the code is void. A code that was taken stays taken."""
         self._close(offer)
         offer.paired.cancel()
+
+    def revoke(self, device: str) -> None:
+        """The device with that id is revoked: no code that was offered for it gives it a token any more."""
+        for offer in [*self._open, *self._taking]:
+            if offer.device == device:
+                self._void(offer, _REVOKED)
 
     def knows(self, code: str) -> bool:
         """Whether the code is open; it stays so. A wrong one counts as a try."""
@@ -158,6 +170,7 @@ class Pairing:
 
     def _reopen(self, offer: Offer) -> None:
         self._open.append(offer)
+        self._ended.pop(offer.secret_hash, None)
         offer.timer = asyncio.get_running_loop().call_at(offer.until, self._void, offer, _EXPIRED)
 
     def _match(self, code: str) -> Offer | None:
@@ -166,7 +179,7 @@ class Pairing:
         for offer in self._open:
             if same(offer.secret_hash, asked):
                 found = offer
-        if found is None and self._open:
+        if found is None and self._open and not self._has_ended(asked):
             self._wrong += 1
             if self._wrong >= PAIRING_TRIES_MOST:
                 for offer in list(self._open):
@@ -180,9 +193,17 @@ class Pairing:
             # Whoever offered it may be gone already, and then nobody asks.
             offer.paired.exception()
 
+    def _has_ended(self, asked: bytes) -> bool:
+        """Whether that was a code in the last minutes: a phone whose answer was lost says it again."""
+        return self._ended.get(asked, 0) > asyncio.get_running_loop().time()
+
     def _close(self, offer: Offer) -> None:
         if offer in self._open:
             self._open.remove(offer)
+            now = asyncio.get_running_loop().time()
+            self._ended = {ended: until for ended, until in self._ended.items() if until > now}
+            # As long again as it was good: whoever says it late had it all the same.
+            self._ended[offer.secret_hash] = offer.until + PAIRING_TIMEOUT_S
         if offer.timer is not None:
             offer.timer.cancel()
 

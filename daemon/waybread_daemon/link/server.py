@@ -16,10 +16,11 @@ from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
 from waybread_daemon.certificates import CertificateFault
-from waybread_daemon.config import Config, ConfigError
+from waybread_daemon.config import Config, ConfigError, is_loopback
 from waybread_daemon.link import draining
 from waybread_daemon.link.accounts import Watch
 from waybread_daemon.link.connection import CLOSE_TIMEOUT_S, Connection, Log
+from waybread_daemon.link.control.addresses import multicast_name
 from waybread_daemon.link.gate import Gate, Health, Refused, choose_subprotocol, plain
 from waybread_daemon.link.guard import Guard
 from waybread_daemon.link.pairing import Pairing
@@ -34,6 +35,8 @@ PING_INTERVAL_S = 20
 PING_TIMEOUT_S = 20
 SEND_TIMEOUT_S = 60
 """A client that takes nothing of a frame for so long is cut off."""
+BACKLOG = 2048
+"""Sockets that the system keeps until they are taken: in a flood a client's own would have to be tried again else."""
 _CHECK_INTERVAL_S = 2
 RESTART_S = 5
 """What is advised while the daemon stops: it may be there again by then."""
@@ -55,7 +58,7 @@ class Server:
         self.pairing = Pairing(desk.live.store, desk.now_ms)
         self.encryption: Encryption | None = None
         """What the sockets are encrypted with, from the start on."""
-        self._gate = Gate(config, self._count_refused)
+        self._gate = self._gate_of(config)
         self._proxies = Proxies(config.trusted_proxies)
         self._connections: set[Connection] = set()
         self._opened = 0
@@ -72,6 +75,11 @@ class Server:
             self.encryption = Encryption(self.config, self._log, self.desk.now_ms)
         except CertificateFault as fault:
             raise ConfigError([str(fault)]) from fault
+        if not (self.config.tls_cert or is_loopback(self.config.host)):
+            self._log.warning(
+                "plaintext",
+                why=f"links on {self.config.host} are not encrypted: who listens in reads tokens and results",
+            )
         if warning := raise_descriptors(self.config.max_connections):
             self._log.warning("few_descriptors", why=warning)
         self._server = await serve(
@@ -86,6 +94,7 @@ class Server:
             ping_timeout=PING_TIMEOUT_S,
             close_timeout=CLOSE_TIMEOUT_S,
             open_timeout=HANDSHAKE_TIMEOUT_S,
+            backlog=BACKLOG,
             server_header=None,
             logger=_quiet_logger(),
             create_connection=sockets_of(self),
@@ -101,10 +110,16 @@ class Server:
         """Those that are open, with those that have not yet said hello. To be asked in any thread."""
         return list(self._connections)
 
+    @property
+    def fingerprint(self) -> str:
+        """The SHA-256 of the certificate in force, in lower-case hex; empty where the daemon does not encrypt."""
+        return "" if self.encryption is None else self.encryption.fingerprint
+
     async def drain(self, hurry: asyncio.Event | None = None) -> None:
         """Finishes and answers what is under way, then closes every link; new requests are `busy` meanwhile.
 
-        It takes less than half a minute, whatever clients do; and a few seconds from when `hurry` is set.
+        It takes less than half a minute, whatever clients do; and a few seconds from when `hurry` is set. Whoever comes
+        meanwhile is told that the daemon stops, until the last link is closed.
         """
         self.draining = True
         hurry = hurry or asyncio.Event()
@@ -115,11 +130,11 @@ class Server:
         await draining.finish(self.desk, links, hurry)
         for task in self._tasks:
             task.cancel()
+        await draining.close(links, lambda link: self._close(link, CloseCode.RESTARTING, "restarting"), hurry)
         self.guard.close()
         if self._server is not None:
-            await draining.end(
-                self._server, links, lambda link: self._close(link, CloseCode.RESTARTING, "restarting"), hurry
-            )
+            await draining.end(self._server, hurry)
+        self.desk.end()
 
     def reconfigure(self, config: Config) -> None:
         """Puts other settings into force, for the links that are open, too.
@@ -133,7 +148,7 @@ class Server:
             max_frame=config.max_frame, max_message=config.max_message, page_bytes=self.limits.page_bytes
         )
         self.guard.config = config
-        self._gate = Gate(config, self._count_refused)
+        self._gate = self._gate_of(config)
         self._proxies = Proxies(config.trusted_proxies)
         if self.encryption is not None:
             self.encryption.reconfigure(config)
@@ -191,6 +206,9 @@ class Server:
             return plain(refusal.status, f"{refusal.sentence}\n", refusal.retry_s)
         socket.protocol.max_message_size = self.limits.max_frame
         return None
+
+    def _gate_of(self, config: Config) -> Gate:
+        return Gate(config, self._count_refused, multicast_name(self.desk.live.store.epoch))
 
     def _count_refused(self, why: Refused) -> None:
         self.desk.counts.refusals[why] += 1

@@ -41,6 +41,7 @@ from waybread_protocol.messages import (
 )
 
 _ATTEMPTS = 3
+_STOPPING = "the daemon is stopping: send it again when it is back"
 
 
 class Settings(room.Settings, retention.Settings, Protocol):
@@ -79,6 +80,7 @@ class Desk:
         self.now_ms = now_ms
         self.report = report
         self._looking: set[asyncio.Task[None]] = set()
+        self._ended = False
 
     def submit(
         self, device: LiveDevice, request: Request, args: bytes, caller: Caller, *, text: bytes | None = None
@@ -173,6 +175,10 @@ class Desk:
         if self._looking:
             await asyncio.wait(list(self._looking))
 
+    def end(self) -> None:
+        """The daemon waits no longer, and closes the store next. What still waits is `busy`, and so is what fails now."""
+        self._ended = True
+
     def _start(self, request_id: int, caller: Caller, work: Callable[[], Awaitable[None]]) -> None:
         task = start(self._guarded(request_id, caller, work))
         if task is not None:
@@ -184,6 +190,8 @@ class Desk:
     ) -> None:
         """Does the work, again where a failed commit of others came between, and answers what it raises."""
         try:
+            if self._ended:
+                raise RequestError(ErrorCode.BUSY, _STOPPING)
             for _ in range(_ATTEMPTS):
                 try:
                     await work()
@@ -200,6 +208,10 @@ class Desk:
         except StoreFault as fault:
             caller.answer(fault_answer(request_id, fault))
         except Exception as fault:  # noqa: BLE001  # a fault of ours ends one request, never the link or the process
+            if self._ended:
+                # The threads and the store that it needed are gone: no fault, and by now nobody hears the answer.
+                caller.answer(error_answer(request_id, RequestError(ErrorCode.BUSY, _STOPPING)))
+                return
             name = self.report(fault)
             sentence = f"a fault of the daemon, logged as {name}: try again, and report it if it stays"
             caller.answer(error_answer(request_id, RequestError(ErrorCode.INTERNAL, sentence)))

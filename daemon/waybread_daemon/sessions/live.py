@@ -106,8 +106,8 @@ class Live:
 
     @property
     def sessions_kept(self) -> int:
-        """How many sessions are in memory."""
-        return len(self._sessions)
+        """How many sessions have their state in memory: a name that was asked for and is of none has not."""
+        return sum(session.state is not None for session in list(self._sessions.values()))
 
     def device(self, number: int) -> LiveDevice:
         """The device of that number in the store."""

@@ -1,8 +1,8 @@
 """Room: a quota for each device and a floor of free disk. Beyond them nothing is stored, and whatever only looks goes on.
 
-**The quota is soft by one request**: whoever is below it may store one more, whatever that takes. What is on its way to
-the disk counts as it came, uncompressed, until it is there; what is written ahead counts piece by piece, so a large body
-that does not fit is refused on the way and what was written of it is dropped.
+**The quota is soft by one small request**: whoever is below it may store one more that goes to the disk in one piece.
+What is on its way to the disk counts as it came, uncompressed, until it is there; what is written ahead counts piece by
+piece, so a large body that does not fit is refused on the way and what was written of it is dropped.
 
 **The floor** is the lesser of so many bytes and so many percent of the file system. The disk is looked at every other
 second, in a thread: so nobody waits for it, and the floor can be undercut by what comes in within that time.
@@ -22,6 +22,8 @@ from waybread_protocol.errors import ErrorCode, RequestError
 LOOK_INTERVAL_S = 2.0
 """How often the disk is looked at."""
 _MIB = 1024 * 1024
+DELETION_BYTES = 16 * _MIB
+"""With so much free on the disk a session can be deleted, whatever it holds: what it had is purged in small steps."""
 
 
 class Settings(Protocol):
@@ -80,13 +82,11 @@ class Room:
         if self.full:
             raise RequestError(ErrorCode.STORAGE_FULL, self.full)
         quota_bytes = self._quota_bytes
-        if quota_bytes and self._used_bytes(device.number) + device.pending_bytes + piece_bytes > quota_bytes:
-            raise RequestError(
-                ErrorCode.STORAGE_FULL,
-                f"this device has used up its room: {_size(self._used_bytes(device.number))} of "
-                f"{_size(quota_bytes)} (device_quota_bytes). Nothing of this was stored: delete sessions of this device, "
-                "or raise the quota; whatever only looks still works",
-            )
+        if quota_bytes:
+            used_bytes = self._used_bytes(device.number)
+            more_bytes = device.pending_bytes + piece_bytes
+            if used_bytes + more_bytes > quota_bytes:
+                raise RequestError(ErrorCode.STORAGE_FULL, _over_quota(used_bytes, more_bytes, quota_bytes))
 
     async def run(self) -> None:
         """Looks at the disk until it is cancelled."""
@@ -106,14 +106,35 @@ class Room:
         floor_bytes = self._floor(volume)
         self.full = (
             f"the disk has {_size(volume.free_bytes)} free, less than the {_size(floor_bytes)} that are kept free on it "
-            "(free_floor_bytes, free_floor_percent). Nothing of this was stored: delete sessions, make space there, or "
-            "lower the floor; whatever only looks still works"
+            f"(free_floor_bytes, free_floor_percent). Nothing of this was stored: {_space(volume)}, or lower the floor; "
+            "whatever only looks still works"
             if volume.free_bytes < floor_bytes
             else ""
         )
 
     def _floor(self, volume: Volume) -> int:
         return min(self._floor_bytes, volume.total_bytes * self._floor_percent // 100)
+
+
+def _space(volume: Volume) -> str:
+    """How to get space."""
+    if volume.free_bytes < DELETION_BYTES:
+        return f"make {_size(DELETION_BYTES)} of space there first, because deleting takes some, then delete sessions"
+    return "delete sessions, make space there"
+
+
+def _over_quota(used_bytes: int, more_bytes: int, quota_bytes: int) -> str:
+    taken = f"{_size(used_bytes)} of {_size(quota_bytes)} (device_quota_bytes)"
+    if used_bytes >= quota_bytes:
+        return (
+            f"this device has used up its room: {taken}. Nothing of this was stored: delete sessions of this device, or "
+            "raise the quota; whatever only looks still works"
+        )
+    return (
+        f"this does not fit into the room of this device: {taken} are taken, and this, with what is on its way already, "
+        f"takes {_size(more_bytes)} or more. Nothing of this was stored: send less, delete sessions of this device, or "
+        "raise the quota; whatever only looks still works"
+    )
 
 
 def _size(size_bytes: int) -> str:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -13,7 +14,7 @@ import pytest
 
 from tests.daemon.cli.conftest import Filled
 from tests.daemon.cli.support import PROGRAM, environment, serving, waybread
-from tests.daemon.store.filled import sql
+from tests.daemon.store.filled import listing, sql
 from waybread_client import Link
 
 NAME = re.compile(r"waybread-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ(-\d+)?\.sqlite")
@@ -75,6 +76,81 @@ def test_what_cannot_be_is_refused_with_a_sentence(filled: Filled, tmp_path: Pat
         f"waybread: There is no store at {tmp_path}/nothing/waybread.sqlite: start the daemon first"
     )
     assert sorted(file.name for file in tmp_path.iterdir()) == ["file"]
+
+
+@pytest.mark.parametrize(
+    "name", ["waybread.sqlite", "waybread.sqlite-wal", "waybread.toml", "waybread.sock", "waybread.sqlite.lock"]
+)
+def test_the_stores_own_files_are_never_replaced(filled: Filled, name: str) -> None:
+    before = listing(filled.data)
+    ran = waybread("backup", filled.data / name, "--replace", "--data", filled.data)
+    assert (ran.status, ran.out) == (1, "")
+    assert ran.err.startswith(f"waybread: {filled.data}/{name} is the store's own file, or named like one, in ")
+    assert listing(filled.data) == before
+    ran = waybread("backup", "/dev/null", "--replace", "--data", filled.data)
+    assert ran.err == (
+        "waybread: /dev/null is no regular file, which no backup can replace: give another name, or name a folder.\n"
+    )
+
+
+def test_a_content_that_is_not_right_removes_no_older_backup(filled: Filled, tmp_path: Path) -> None:
+    data = shutil.copytree(filled.data, tmp_path / "data", ignore=shutil.ignore_patterns("*.sock"))
+    folder = tmp_path / "new" / "folder"
+    made = waybread("backup", folder, "--keep", "1", "--data", data, "--json").objects()[0]["file"]
+    sql(data / "waybread.sqlite", "UPDATE entry SET payload = x'00' WHERE number = 1")
+    ran = waybread("backup", folder, "--keep", "1", "--data", data)
+    assert (ran.status, ran.out) == (1, "")
+    assert "so no backup was made" in ran.err
+    assert "`waybread doctor` tells all of it" in ran.err
+    assert [str(file) for file in folder.iterdir()] == [made]
+    # A folder that was to be made for it is not left behind.
+    assert waybread("backup", tmp_path / "a" / "b", "--keep", "1", "--data", data).status == 1
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_report_that_cannot_be_printed_says_that_the_backup_is_there(filled: Filled, tmp_path: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [*PROGRAM, "backup", str(tmp_path / "b"), "--data", str(filled.data)],
+            check=False,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=environment(),
+        )
+    assert ended.returncode == 1
+    assert ended.stderr.decode() == (
+        f"waybread: the backup is made, checked and is at {tmp_path}/b; standard output took no report of it (No space left on "
+        "device)\n"
+    )
+    assert (tmp_path / "b").exists()
+
+
+def test_a_killed_backup_leaves_nothing_that_the_next_one_does_not_take_away(tmp_path: Path) -> None:
+    data, out = tmp_path / "data", tmp_path / "out"
+    out.mkdir()
+    waybread("device", "add", "phone", "--data", data)
+    sql(data / "waybread.sqlite", "CREATE TABLE filler (a); INSERT INTO filler VALUES (zeroblob(400000000))")
+    process = subprocess.Popen([*PROGRAM, "backup", str(out / "b"), "--data", str(data)], env=environment())
+    deadline_s = time.monotonic() + 20
+    while len(list(out.iterdir())) < 2:
+        assert time.monotonic() < deadline_s
+        time.sleep(0.005)
+    process.kill()
+    process.wait()
+    assert list(out.iterdir()) != []
+    sql(data / "waybread.sqlite", "DROP TABLE filler; VACUUM")
+    assert waybread("backup", out / "c", "--data", data).status == 0
+    assert [file.name for file in out.iterdir()] == ["c"]
+
+
+def test_names_with_control_characters_stay_in_their_line(filled: Filled, tmp_path: Path) -> None:
+    target = tmp_path / "a\x1b[31m\n\u202eb"
+    ran = waybread("backup", target, "--data", filled.data)
+    assert ran.status == 0
+    assert ran.out.count("\n") == 1
+    assert "\x1b" not in ran.out
+    ran = waybread("backup", target, "--data", filled.data)
+    assert ran.err.startswith(f"waybread: {tmp_path}/a\\x1b[31m\\n\\u202eb is there already")
 
 
 @pytest.mark.parametrize("words", [[], ["b", "--keep", "0"], ["b", "--keep", "2", "--replace"], [""], ["a", "b"]])

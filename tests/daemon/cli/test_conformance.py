@@ -1,10 +1,11 @@
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.daemon.cli.support import serving, waybread
+from tests.daemon.cli.support import PROGRAM, environment, serving, waybread
 from tests.house.checkout import ROOT
 
 
@@ -17,6 +18,30 @@ def test_a_running_daemon_passes_cases(tmp_path: Path) -> None:
         assert passed > 0
         assert ", 0 failed" in ran.out
         assert waybread("sessions", "--data", daemon.data).out == "There are no sessions yet.\n"
+
+
+def test_tokens_may_come_by_the_environment_a_file_or_standard_input(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    with serving(tmp_path / "data") as daemon:
+        token = daemon.device()["token"]
+        file.write_text(f"{token}\n")
+        words = ["conformance", "--url", daemon.url, "--only", "stub"]
+        for ran in (
+            waybread(*words, WAYBREAD_TOKEN=token),
+            waybread(*words, "--token", f"@{file}"),
+            waybread(*words, "--token", f"@{file}", WAYBREAD_TOKEN="wrong", WAYBREAD_OTHER_TOKEN=token),
+        ):
+            assert (ran.status, ran.err) == (0, "")
+        command = [*PROGRAM, *words, "--token", "-"]
+        ended = subprocess.run(
+            command, check=True, input=f"{token}\n", capture_output=True, text=True, env=environment()
+        )
+        assert ", 0 failed" in ended.stdout
+        # They are no settings of the daemon's.
+        assert waybread("doctor", "--data", daemon.data, WAYBREAD_TOKEN=token).err == ""
+    missing = waybread("conformance", "--url", "ws://127.0.0.1:1/link", "--token", f"@{tmp_path / 'none'}")
+    assert missing.status == 2
+    assert "cannot be read" in missing.err
 
 
 def test_another_program_passes_cases() -> None:

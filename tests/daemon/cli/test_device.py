@@ -1,9 +1,11 @@
 import asyncio
+import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.daemon.cli.support import Ran, serving, waybread
+from tests.daemon.cli.support import PROGRAM, Ran, environment, serving, waybread
 from tests.daemon.wire import greeted
 from waybread_client import Denied, Link
 
@@ -137,7 +139,7 @@ def test_an_unknown_id_is_refused_with_what_to_do(tmp_path: Path) -> None:
     assert device(tmp_path, "add", "x", "--device", "nobody")[0] == 1
 
 
-@pytest.mark.parametrize("name", ["", "a\nb", "\x1b[2J", "x" * 129])
+@pytest.mark.parametrize("name", ["", "   ", "a\nb", "\x1b[2J", "x" * 129])
 def test_a_name_that_cannot_be_shown_is_wrong_usage(tmp_path: Path, name: str) -> None:
     for words in (["add", name], ["rename", "an id", name]):
         ran = device(tmp_path / "data", *words)
@@ -225,3 +227,20 @@ def test_a_device_is_not_deleted_unless_that_is_said(tmp_path: Path) -> None:
         f"waybread: there is no device with the id 'phone': the id of the device of that name is {made['device']}\n"
     )
     assert len(device(tmp_path, "list", "--json").objects()) == 1
+
+
+@pytest.mark.parametrize("output", [">/dev/full", ">&-"])
+@pytest.mark.parametrize("words", [["lost"], ["lost", "--json"]])
+def test_a_token_that_could_not_be_shown_is_revoked_and_the_command_says_so(
+    tmp_path: Path, words: list[str], output: str
+) -> None:
+    command = shlex.join([*PROGRAM, "device", "add", *words, "--data", str(tmp_path)])
+    ended = subprocess.run(
+        ["/bin/sh", "-c", f"exec {command} {output}"], check=False, stderr=subprocess.PIPE, text=True, env=environment()
+    )
+    (device,) = waybread("device", "list", "--data", tmp_path, "--json").objects()
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("waybread: the token could not be shown (")
+    assert ended.stderr.endswith(f"make another one with `waybread device add --device {device['device']}`\n")
+    assert ended.stderr.count("\n") == 1
+    assert [bool(token["revoked_ms"]) for token in device["tokens"]] == [True]

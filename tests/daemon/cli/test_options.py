@@ -3,12 +3,14 @@ from pathlib import Path
 
 import pytest
 
+from waybread_daemon.cli.faults import CommandFault
 from waybread_daemon.cli.options import (
     add_action,
     data_folder,
     filled,
     made_folder,
     parser_for,
+    path_of,
     stored_text,
     take_data,
     take_device,
@@ -33,6 +35,28 @@ def test_an_empty_variable_names_no_folder() -> None:
 def test_a_relative_folder_is_one_of_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert data_folder("store", {}) == tmp_path / "store"
+
+
+@pytest.mark.parametrize("environment", [{"WAYBREAD_DATA": "/d\udcff"}, {}])
+def test_a_folder_whose_name_is_not_utf_8_is_refused(
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", "/d\udcff")
+    with pytest.raises(
+        CommandFault, match=r"^the data folder '/d\\udcff[^ ]*' has a name that is not UTF-8: rename it"
+    ):
+        data_folder(None, environment)
+
+
+def test_a_path_begins_at_home_where_there_is_such_a_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    monkeypatch.chdir(tmp_path)
+    assert path_of("~/a") == Path("/home/me/a")
+    assert path_of("./~b") == tmp_path / "~b"
+    with pytest.raises(
+        CommandFault, match=r"^~nosuchuser/a names the home of a user who is not there: write the whole"
+    ):
+        path_of("~nosuchuser/a")
 
 
 def test_a_folder_is_made_for_its_owner_alone(tmp_path: Path) -> None:

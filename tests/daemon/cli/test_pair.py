@@ -255,6 +255,67 @@ def shown_on_a_terminal(data: Path, columns: int) -> str:
     return said.decode()
 
 
+def test_a_reader_that_leaves_before_anybody_has_paired_is_a_failure_and_the_code_is_void(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as daemon:
+        read, write = os.pipe()
+        os.close(read)
+        with os.fdopen(write, "wb") as output:
+            ended = subprocess.run(
+                [*PROGRAM, "pair", "--data", str(daemon.data)],
+                check=False,
+                stdout=output,
+                stderr=subprocess.PIPE,
+                env=environment(),
+                text=True,
+                timeout=TIMEOUT_S,
+            )
+    assert ended.returncode == 1
+    assert ended.stderr.startswith(
+        "waybread: whoever read the output left before a device took the code, so it is void"
+    )
+    assert ended.stderr.count("\n") == 1
+
+
+def test_a_device_that_is_revoked_gets_no_token_by_a_code_that_was_open_and_the_command_is_told(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as daemon:
+        device = daemon.device("tablet")
+        with pairing(daemon.data, "--device", device["device"]) as command, pairing(daemon.data, "phone") as other:
+            code, kept = command.until("code "), other.until("code ")
+            for _ in range(2):
+                # The second time there is no token left to revoke.
+                assert waybread("device", "revoke", device["device"], "--data", daemon.data).status == 0
+            ran = command.ended()
+            assert ran.status == 1
+            assert ran.err.startswith("waybread: the device was revoked while its code was open, so the code is void")
+            assert say(daemon, code)["code"] == "unauthenticated"
+            assert say(daemon, kept)["type"] == "paired"
+        with pairing(daemon.data, "--device", device["device"]) as command:
+            code = command.until("code ")
+            assert waybread("device", "revoke", device["device"], "--data", daemon.data).status == 0
+            assert command.ended().status == 1
+            assert say(daemon, code)["code"] == "unauthenticated"
+
+
+def test_a_phone_whose_answer_was_lost_does_no_harm_to_other_codes_by_saying_its_own_again(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as daemon, pairing(daemon.data) as command, pairing(daemon.data) as other:
+        used, kept = command.until("code "), other.until("code ")
+        assert say(daemon, used)["type"] == "paired"
+        for _ in range(6):
+            assert say(daemon, used)["code"] == "unauthenticated"
+        assert say(daemon, kept)["type"] == "paired"
+
+
+def test_where_the_network_reads_along_the_command_says_so(tmp_path: Path) -> None:
+    with serving(tmp_path / "data", "--host", "0.0.0.0", "--allow-plaintext") as daemon:
+        with pairing(daemon.data) as command:
+            command.until("Waiting ")
+        assert "The link is not encrypted: who listens in on the network reads the code" in command.said
+        with pairing(daemon.data, "--url", "https://way.example.org") as command:
+            command.until("Waiting ")
+        assert "not encrypted" not in command.said
+        assert '"plaintext"' in daemon.log()
+
+
 def test_without_a_daemon_it_says_what_to_do(tmp_path: Path) -> None:
     ran = waybread("pair", "phone", "--data", tmp_path)
     assert (ran.status, ran.out) == (1, "")
@@ -270,11 +331,23 @@ def test_an_unknown_device_is_refused(tmp_path: Path) -> None:
             "",
             "waybread: there is no device with the id 'none': `waybread device list` shows them\n",
         )
+        long = waybread("pair", "--device", "x" * 5000, "--data", daemon.data)
+        assert (long.status, long.out) == (1, "")
+        assert long.err.startswith("waybread: there is no device with the id 'xxx")
+        assert len(long.err) < 200
 
 
 @pytest.mark.parametrize(
     "words",
-    [["a\nb"], ["x" * 129], ["--role", "owner"], ["--url", "way.example"], ["--url", "ftp://x"], ["--device", ""]],
+    [
+        ["a\nb"],
+        ["x" * 129],
+        ["  "],
+        ["--role", "owner"],
+        ["--url", "way.example"],
+        ["--url", "ftp://x"],
+        ["--device", ""],
+    ],
 )
 def test_wrong_words_are_wrong_usage(tmp_path: Path, words: list[str]) -> None:
     ran = waybread("pair", *words, "--data", tmp_path)
@@ -291,9 +364,23 @@ def test_with_tls_the_certificates_fingerprint_is_shown_and_in_the_qr_codes_addr
     (data / "waybread.toml").write_text(f'tls_cert = "{cert}"\ntls_key = "{key}"\n')
     der = ssl.PEM_cert_to_DER_cert(issued.cert_chain_pems[0].bytes().decode())
     digest = hashlib.sha256(der).hexdigest()
-    with serving(data):
+    with serving(data) as daemon:
         with pairing(data, "--json") as command:
             offer = json.loads(command.line())
+        port = offer["link"].rpartition(":")[2].removesuffix("/link")
+        # The same certificate by another name; a place where another one is served, or none.
+        with pairing(data, "--json", "--url", f"https://localhost:{port}") as command:
+            assert json.loads(command.line())["fingerprint"] == digest
+        with pairing(data, "--json", "--url", "https://127.0.0.1:1") as command:
+            elsewhere = json.loads(command.line())
+        assert elsewhere["fingerprint"] == ""
+        assert elsewhere["page"] == f"https://127.0.0.1:1/#pair={elsewhere['code'].replace('-', '')}"
+        plain = waybread("pair", "--url", f"http://127.0.0.1:{port}", "--data", data)
+        assert (plain.status, plain.out) == (1, "")
+        assert plain.err.startswith(
+            f"waybread: the daemon encrypts, and over http://127.0.0.1:{port} the code would go"
+        )
+        assert daemon.process.poll() is None
         with pairing(data) as command:
             assert command.until("link ").startswith("wss://127.0.0.1:")
             shown = command.until("certificate ")

@@ -1,10 +1,14 @@
+import asyncio
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from tests.daemon.cli.conftest import LONG, NASTY, Filled
-from tests.daemon.cli.support import PROGRAM, environment, waybread
+from tests.daemon.cli.support import PROGRAM, environment, serving, waybread
+from tests.daemon.store.filled import sql
+from waybread_client import Link, Refused
 
 
 def recall(filled: Filled, *words: str) -> tuple[int, str, str]:
@@ -113,3 +117,29 @@ def test_on_a_terminal_the_text_cannot_talk_to_it_and_ends_its_line(filled: Fill
     os.close(ours)
     # The terminal itself turns each \n into \r\n.
     assert shown == ("no newline at its end\r\n" + r"red \x1b[31m\x9b2J\x07 bell\r" + "\r\nand a tab\there\r\n")
+
+
+async def test_a_damaged_result_is_shown_to_nobody_and_the_others_are(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with serving(data) as daemon:
+        token = daemon.device()["token"]
+        async with Link(daemon.url, token) as link:
+            session = await link.open("work", "agent")
+            for body in ("the first", "the second"):
+                await session.result("bash", {}, body)
+        assert daemon.stop() == 0
+    sql(data / "waybread.sqlite", "UPDATE entry SET payload = replace(payload, 'first', 'fisrt') WHERE number = 1")
+    sql(data / "waybread.sqlite", "UPDATE entry SET payload = CAST(payload AS BLOB) WHERE number = 1")
+    sentence = "The store is damaged: entry 2 of device 1 has another checksum than when it was written"
+    ran = await asyncio.to_thread(waybread, "recall", "work", "1", "--data", data)
+    assert (ran.status, ran.out) == (1, "")
+    assert ran.err.startswith(f"waybread: {sentence}")
+    with serving(data) as daemon:
+        async with Link(daemon.url, token) as link:
+            session = await link.open("work", "agent")
+            for ask in (session.show, session.recall):
+                with pytest.raises(Refused) as caught:
+                    await ask("#0001")
+                assert caught.value.code == "internal"
+                assert str(caught.value.args).count(sentence) == 1
+                assert "the second" in (await ask("#0002")).text

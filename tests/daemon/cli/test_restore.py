@@ -107,7 +107,11 @@ def test_what_is_no_backup_is_refused_and_nothing_touched(data: Path, tmp_path: 
     waybread("device", "add", "phone", "--data", data)
     (tmp_path / "notes").write_text("dear diary" * 100)
     before = listing(data)
-    for name, why in (("nothing", "There is no backup at"), ("notes", "is no database"), (".", "is a folder")):
+    for name, why in (
+        ("nothing", "There is no backup at"),
+        ("notes", "no backup of one of Waybread's stores: name a backup that"),
+        (".", "is a folder"),
+    ):
         ran = waybread("restore", tmp_path / name, "--data", data)
         assert (ran.status, ran.out) == (1, "")
         assert why in ran.err

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from waybread_client import LinkError
+from waybread_daemon.__main__ import COMMANDS
 from waybread_daemon.cli.faults import CommandFault
 from waybread_daemon.cli.run import run_command
 from waybread_daemon.config import ConfigError
@@ -55,6 +56,16 @@ def test_what_stops_a_command_is_a_sentence_and_status_1(
     assert capsys.readouterr() == ("", said)
 
 
+def test_a_sentence_that_names_a_file_stays_one_line_in_a_pipe_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def command(_: list[str], __: dict[str, str]) -> int:
+        raise StoreRefusal("no a\nb\x1b[31m\u202e: rename it")
+
+    assert run(monkeypatch, command) == 1
+    assert capsys.readouterr().err == "waybread: no a\\nb\\x1b[31m\\u202e: rename it\n"
+
+
 def test_a_fault_of_the_programs_own_is_not_dressed_up(monkeypatch: pytest.MonkeyPatch) -> None:
     def command(_: list[str], __: dict[str, str]) -> int:
         raise KeyError("x")
@@ -86,3 +97,13 @@ def test_on_a_terminal_a_sentence_cannot_talk_to_it(
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     run(monkeypatch, command)
     assert capsys.readouterr().err == "waybread: no\\x1b[2J \\u202elink\n"
+
+
+def test_an_argument_that_is_not_utf_8_is_wrong_usage_of_every_command(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for module in COMMANDS.values():
+        assert run_command(module, ["--data", "odd/x\udcff"], {}) == 2
+        assert capsys.readouterr().err == (
+            "waybread: the argument 'odd/x\\udcff' is not UTF-8: name something else, or rename it\n"
+        )

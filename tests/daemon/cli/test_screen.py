@@ -1,11 +1,13 @@
 import io
 import json
+import subprocess
 import sys
 import unicodedata
+from pathlib import Path
 
 import pytest
 
-from waybread_daemon.cli.screen import Screen, clock, harmless, size
+from waybread_daemon.cli.screen import Screen, clock, harmless, reporting, size
 
 
 class Terminal(io.TextIOWrapper):
@@ -124,3 +126,32 @@ def test_a_time_that_never_was() -> None:
 )
 def test_a_size_is_shown_in_the_unit_that_fits_it(size_bytes: int, shown: str) -> None:
     assert size(size_bytes) == shown
+
+
+def test_a_name_that_is_not_utf_8_is_printed_with_an_escape_and_never_stops_a_command() -> None:
+    out, screen = pipe()
+    screen.line("d\udcff")
+    screen.json({"file": "d\udcff"})
+    assert out.getvalue() == b'd\\udcff\n{"file":"d\\udcff"}\n'
+    assert json.loads(out.getvalue().splitlines()[1]) == {"file": "d\udcff"}
+
+
+def test_a_sentence_stays_one_line_wherever_it_is_printed() -> None:
+    for out, screen in (terminal(), pipe()):
+        screen.sentence("it is at a\nb\x1b[31m")
+        assert out.getvalue() == b"it is at a\\nb\\x1b[31m\n"
+
+
+def test_what_is_done_is_said_to_be_done_where_its_report_cannot_be_printed() -> None:
+    told = "import sys\nfrom waybread_daemon.cli.screen import Screen, reporting\n"
+    told += "with reporting('it is done'):\n    Screen(sys.stdout).line('a report')\n"
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run([sys.executable, "-c", told], check=False, stdout=full, stderr=subprocess.PIPE)
+    last = ended.stderr.decode().splitlines()[-1]
+    assert last.endswith("CommandFault: it is done; standard output took no report of it (No space left on device)")
+
+
+def test_a_report_that_is_printed_is_all_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    with reporting("it is done"):
+        print("a report")
+    assert capsys.readouterr() == ("a report\n", "")

@@ -110,7 +110,7 @@ def test_all_faults_of_the_settings_are_told_at_once_with_status_1(tmp_path: Pat
     assert ran.err.splitlines() == [
         f"waybread: {tmp_path}/waybread.toml has an unknown setting 'prot': is it port?",
         "waybread: the environment has an unknown setting WAYBREAD_HOTS: is it WAYBREAD_HOST?",
-        f"waybread: port is 70000 in {tmp_path}/waybread.toml: Expected `int` <= 65535",
+        f"waybread: port is 70000 in {tmp_path}/waybread.toml: give a whole number from 0 to 65,535",
     ]
 
 

@@ -1,6 +1,8 @@
 """Data folders and settings with which the daemon does not start: one sentence with the remedy, and nothing is touched."""
 
+import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -153,3 +155,93 @@ def test_a_network_file_system_is_refused_by_every_command_that_would_write(
     assert said.out == ""
     assert said.err.startswith(f"waybread: {data} lies on a network file system (fuse.sshfs), where a database's locks")
     assert said.err.endswith("or name another data folder with --data.\n")
+
+
+def test_a_port_that_is_taken_and_a_name_of_no_machine_leave_nothing_behind(tmp_path: Path, data: Path) -> None:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        port = listening.getsockname()[1]
+        for folder in (tmp_path / "new" / "data", data):
+            before = listing(data)
+            ran = waybread("serve", "--data", folder, "--port", str(port))
+            assert (ran.status, ran.out) == (1, "")
+            assert ran.err.startswith(f"waybread: port {port} of 127.0.0.1 is taken: stop what listens there")
+            assert listing(data) == before
+        ran = waybread("serve", "--data", tmp_path / "new", "--host", "nohost.invalid", "--allow-plaintext")
+        assert (ran.status, ran.out) == (1, "")
+        assert ran.err.startswith("waybread: nohost.invalid is no address, and no name that this machine can look up")
+    assert not (tmp_path / "new").exists()
+
+
+def test_who_starts_the_same_daemon_twice_hears_of_the_store_and_not_of_the_port(data: Path) -> None:
+    with serving(data) as daemon:
+        port = daemon.url.rpartition(":")[2].partition("/")[0]
+        ran = waybread("serve", "--data", data, "--port", port)
+    assert (ran.status, ran.err.split(":")[1]) == (1, f" Another Waybread serves the store at {data}/waybread.sqlite")
+
+
+COMMANDS = [
+    *(
+        "serve --port 0",
+        "doctor",
+        "status",
+        "sessions",
+        "device list",
+        "device add x",
+        "backup b",
+        "restore b",
+        "migrate",
+    ),
+    *("pair x", "session delete s", "transcript s", "recall s 1", "export s"),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("odd", ["loop", "loop/in", b"d\xff", "~nosuchuser/d", "b" * 300, "file", "file/in"])
+def test_a_folder_that_can_be_none_is_a_sentence_of_every_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, odd: str | bytes
+) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "file").touch()
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    words = [*command.split(), "--data", os.fsdecode(odd)]
+    ended = subprocess.run(
+        [sys.executable, "-m", "waybread_daemon", *words],
+        check=False,
+        capture_output=True,
+        env=environment(),
+        timeout=30,
+    )
+    said = (ended.stdout + ended.stderr).decode()
+    assert ended.returncode in (1, 2)
+    assert "Traceback" not in said
+    assert "Error" not in said
+    assert said.count("waybread: ") <= 1
+    assert len(said.splitlines()) <= (4 if command == "doctor" else 1)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_settings_in_a_pipe_are_refused_and_not_waited_for(data: Path) -> None:
+    os.mkfifo(data / "waybread.toml")
+    assert refused(data).startswith(f"waybread: {data}/waybread.toml is no regular file: move it away")
+    ran = waybread("doctor", "--data", data)
+    assert ran.status == 1
+    assert f"{data}/waybread.toml is no regular file" in ran.out
+
+
+def test_a_folder_that_is_open_to_others_is_told_in_the_log(data: Path) -> None:
+    with serving(data) as daemon:
+        pass
+    assert "open_to_others" not in daemon.log()
+    data.chmod(0o777)
+    (data / "waybread.sqlite").chmod(0o644)
+    with serving(data) as daemon:
+        assert daemon.url
+    told = [json.loads(line) for line in daemon.log().splitlines() if "open_to_others" in line]
+    assert [(line["level"], line["remedy"]) for line in told] == [
+        ("warning", f"run `chmod 700 {data}`"),
+        ("warning", f"run `chmod 600 {data}/waybread.sqlite`"),
+    ]
+    assert told[0]["why"].startswith(f"{data} lets others write (mode 777)")

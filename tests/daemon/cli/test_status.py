@@ -165,3 +165,15 @@ def test_a_folder_without_a_store_is_refused_with_a_sentence(tmp_path: Path) -> 
     assert (ran.status, ran.out) == (1, "")
     assert ran.err.startswith(f"waybread: There is no store at {tmp_path}/waybread.sqlite")
     assert list(tmp_path.iterdir()) == []
+
+
+async def test_when_a_device_was_last_seen_is_told_after_it_is_revoked_too(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as daemon:
+        phone = daemon.device("phone")
+        async with greeted(daemon.url, phone["token"]):
+            pass
+        await asyncio.to_thread(waybread, "device", "revoke", phone["device"], "--data", daemon.data)
+        (told,) = (await asyncio.to_thread(as_data, daemon.data))["devices"]
+        assert told["tokens"] == {}
+        assert 0 <= time.time() * 1000 - told["seen_ms"] < 60_000
+        assert "never" not in (await asyncio.to_thread(status, daemon.data)).out

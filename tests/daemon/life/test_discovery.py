@@ -1,5 +1,6 @@
 import asyncio
 import ipaddress
+import json
 import socket
 import urllib.request
 from collections.abc import AsyncGenerator
@@ -10,14 +11,17 @@ from typing import Any
 import ifaddr
 import pytest
 import structlog
-from zeroconf import IPVersion, ServiceStateChange, Zeroconf
+import trustme
+from zeroconf import DNSQuestionType, IPVersion, ServiceStateChange, Zeroconf
 from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
 
-from tests.daemon.cli.support import serving
+from tests.daemon.cli.support import Daemon, serving
 from tests.daemon.waiting import until
 from tests.daemon.wire import greeted
 from waybread_daemon import VERSION
+from waybread_daemon.certificates import read_certificate
 from waybread_daemon.life.discovery import SERVICE, Discovery, host_name, properties
+from waybread_daemon.link.control.addresses import multicast_name
 
 WITHIN_S = 15
 
@@ -37,6 +41,7 @@ class Seen:
     def __init__(self, browsing: AsyncZeroconf) -> None:
         self._browsing = browsing
         self._changed = asyncio.Event()
+        self.zeroconf = browsing.zeroconf
         self.names: set[str] = set()
 
     def change(self, zeroconf: Zeroconf, service_type: str, name: str, state_change: ServiceStateChange) -> None:
@@ -65,6 +70,10 @@ class Seen:
                 await self._changed.wait()
 
 
+def port_of(daemon: Daemon) -> int:
+    return int(daemon.url.rpartition(":")[2].partition("/")[0])
+
+
 @asynccontextmanager
 async def browsing() -> AsyncGenerator[Seen, None]:
     zeroconf = AsyncZeroconf(interfaces=own_addresses(), ip_version=IPVersion.V4Only)
@@ -91,7 +100,7 @@ async def test_a_browser_finds_a_real_daemon_links_to_it_and_sees_it_go(tmp_path
     async with browsing() as seen:
         with serving(tmp_path / "data", "--host", "0.0.0.0") as daemon:
             token = daemon.device()["token"]
-            port = int(daemon.url.rpartition(":")[2].partition("/")[0])
+            port = port_of(daemon)
             info = await seen.found(port)
             assert set(info.parsed_addresses(IPVersion.V4Only)) == set(own_addresses())
             told = {key.decode(): (text or b"").decode() for key, text in info.properties.items()}
@@ -104,6 +113,63 @@ async def test_a_browser_finds_a_real_daemon_links_to_it_and_sees_it_go(tmp_path
             assert await asyncio.to_thread(daemon.stop) == 0
             assert '"announced"' in daemon.log()
         await seen.gone(info.name)
+
+
+@needs_multicast
+async def test_two_daemons_on_one_machine_have_two_names_and_the_goodbye_of_one_leaves_the_other(
+    tmp_path: Path,
+) -> None:
+    settings = "discovery = true\nallow_plaintext = true\n"
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "waybread.toml").write_text(settings)
+    async with browsing() as seen:
+        with serving(tmp_path / "one", "--host", "0.0.0.0") as one:
+            first = await seen.found(port_of(one))
+            with serving(tmp_path / "two", "--host", "0.0.0.0") as two:
+                second = await seen.found(port_of(two))
+                assert second.name.endswith(f"-2.{SERVICE}")
+                assert second.name != first.name
+                assert second.server != first.server
+                announced = [line for line in map(json.loads, two.log().splitlines()) if line["event"] == "announced"]
+                assert [line["service"] for line in announced] == [second.name]
+                assert await asyncio.to_thread(two.stop) == 0
+            await seen.gone(second.name)
+            still = await seen.found(port_of(one))
+            assert still.name == first.name
+            assert set(still.parsed_addresses(IPVersion.V4Only)) == set(own_addresses())
+            address, server = still.parsed_addresses(IPVersion.V4Only)[0], str(still.server).rstrip(".")
+            assert await asyncio.to_thread(health, address, port_of(one), server) == 200
+
+
+@needs_multicast
+async def test_when_the_certificate_is_renewed_the_network_is_told_the_new_fingerprint(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    (data / "waybread.toml").write_text(f'discovery = true\ntls_cert = "{cert}"\ntls_key = "{key}"\n')
+
+    def issue() -> str:
+        issued = trustme.CA().issue_cert("localhost")
+        issued.cert_chain_pems[0].write_to_path(cert)
+        issued.private_key_pem.write_to_path(key)
+        return read_certificate(str(cert), str(key)).fingerprint
+
+    async def told(name: str, fingerprint: str) -> None:
+        async with asyncio.timeout(WITHIN_S):
+            while True:
+                info = AsyncServiceInfo(SERVICE, name)
+                await info.async_request(seen.zeroconf, 1000, question_type=DNSQuestionType.QM)
+                if (info.properties.get(b"fingerprint") or b"").decode() == fingerprint:
+                    return
+                await asyncio.sleep(0.3)
+
+    first = issue()
+    async with browsing() as seen:
+        with serving(data, "--host", "0.0.0.0") as daemon:
+            name = (await seen.found(port_of(daemon))).name
+            await told(name, first)
+            await told(name, issue())
 
 
 class Lines:
@@ -122,7 +188,7 @@ class Lines:
 
 async def test_a_daemon_that_nobody_else_reaches_is_not_announced_and_the_log_says_why() -> None:
     lines = Lines()
-    discovery = Discovery("127.0.0.1", 1, "", lines.log)
+    discovery = Discovery("127.0.0.1", 1, "an epoch", str, lines.log)
     discovery.start()
     await discovery.stop()
     assert lines.events == [
@@ -142,7 +208,7 @@ async def test_a_network_without_multicast_is_a_warning_and_no_more(monkeypatch:
 
     monkeypatch.setattr(zeroconf.asyncio, "AsyncZeroconf", refuse)
     lines = Lines()
-    discovery = Discovery("0.0.0.0" if own_addresses() else "::", 1, "", lines.log)
+    discovery = Discovery("0.0.0.0" if own_addresses() else "::", 1, "an epoch", str, lines.log)
     discovery.start()
     await until(lambda: lines.events)
     await discovery.stop()
@@ -153,7 +219,7 @@ async def test_a_network_without_multicast_is_a_warning_and_no_more(monkeypatch:
 
 async def test_an_address_that_this_machine_has_not_is_a_warning() -> None:
     lines = Lines()
-    discovery = Discovery("198.51.100.7", 1, "", lines.log)
+    discovery = Discovery("198.51.100.7", 1, "an epoch", str, lines.log)
     discovery.start()
     await until(lambda: lines.events)
     await discovery.stop()
@@ -162,7 +228,7 @@ async def test_an_address_that_this_machine_has_not_is_a_warning() -> None:
 
 async def test_a_stop_in_the_middle_of_the_announcement_is_quick() -> None:
     lines = Lines()
-    discovery = Discovery("0.0.0.0", 1, "", lines.log)
+    discovery = Discovery("0.0.0.0", 1, "an epoch", str, lines.log)
     discovery.start()
     await asyncio.sleep(0.2)
     async with asyncio.timeout(4):
@@ -181,9 +247,10 @@ def test_with_tls_the_fingerprint_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    "name,label", [("nas.home.example", "nas"), ("x" * 80, "x" * 54), ("", "waybread"), ("ü" * 40, "ü" * 27)]
+    "name,label", [("nas.home.example", "nas"), ("x" * 80, "x" * 59), ("", "waybread"), ("ü" * 40, "ü" * 29)]
 )
 def test_the_machines_name_fits_into_one_label(name: str, label: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "gethostname", lambda: name)
     assert host_name() == label
-    assert len(f"waybread-{label}".encode()) <= 63
+    assert len(f"{label}-100".encode()) <= 63
+    assert len(multicast_name("an epoch").removesuffix(".local").encode()) <= 63

@@ -1,4 +1,5 @@
 import errno
+import socket
 
 import pytest
 
@@ -16,3 +17,8 @@ from waybread_daemon.life.refusal import AddressRefusal
 )
 def test_why_the_daemon_cannot_listen_is_a_sentence(number: int, sentence: str) -> None:
     assert str(AddressRefusal("h", 80, OSError(number, "why"))).startswith(sentence)
+
+
+def test_a_name_that_cannot_be_looked_up_is_told_as_that() -> None:
+    fault = socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+    assert str(AddressRefusal("h", 80, fault)).startswith("h is no address, and no name that this machine can look up")

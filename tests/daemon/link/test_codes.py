@@ -38,6 +38,10 @@ def test_case_hyphens_spaces_and_look_alikes_do_not_matter() -> None:
         code.replace("0", "O").replace("1", "l"),
         code.replace("0", "o").replace("1", "I"),
         " ".join(code),
+        *(code.replace("-", dash) for dash in "‐‑‒–—−"),  # other dashes
+        code.replace("-", "-\u200b"),
+        "\ufeff" + code.replace("-", "\xa0"),
+        code.replace("-", "."),
     ):
         assert same(hash_of(typed), hash_of(code)), typed
 

@@ -18,12 +18,13 @@ from tests.daemon.wire import JSON, MSGPACK
 from waybread_daemon.config import Config
 from waybread_daemon.link.gate import Gate, Health, choose_subprotocol
 
+LOCAL = "waybread-nas-0a1b2c.local"
 HEALTHY = Health(ready=True, why="")
 
 
 def gate(**settings: Any) -> Gate:
     """A gate of these settings that counts nothing."""
-    return Gate(Config(**settings), lambda _: None)
+    return Gate(Config(**settings), lambda _: None, LOCAL)
 
 
 async def fetch(served: Served, path: str, *headers: str, host: str = "127.0.0.1") -> tuple[int, str]:
@@ -150,6 +151,16 @@ async def test_an_unknown_host_is_403_at_every_path(served: Served) -> None:
             assert "Host" in body
 
 
+async def test_a_dot_at_the_end_of_a_known_name_changes_nothing(served: Served) -> None:
+    assert (await fetch(served, "/healthz", host="localhost."))[0] == 200
+    assert (await fetch(served, "/healthz", host=f"LocalHost.:{served.port}"))[0] == 200
+    door = gate(allowed_hosts=("home.example.",))
+    for host in ("home.example", "home.example.", LOCAL, f"{LOCAL}."):
+        answer = door.answer(Request("/healthz", Headers({"Host": host})), HEALTHY)
+        assert answer is not None
+        assert answer.status_code == 200, host
+
+
 async def test_two_host_headers_are_403(served: Served) -> None:
     assert (await fetch(served, "/healthz", "Host: localhost"))[0] == 403
     assert (await fetch(served, "/healthz", "Host: evil.example"))[0] == 403
@@ -162,9 +173,9 @@ async def test_two_host_headers_are_403(served: Served) -> None:
         *("localhost:", "localhost:x", "localhost:-1", "localhost:65536", "localhost:1:2", "localhost: 1", ":8787"),
         *("localhost/", "localhost/x", "localhost?x", "localhost#x", "http://localhost", "localhost\\x"),
         *("localhost,localhost", "localhost, evil.example", "localhost evil", "localhost\tevil", "local\xadhost"),
-        *("127.0.0.1,127.0.0.2", "127.1", "2130706433", "0x7f.0.0.1", "127.0.0.01", "127.0.0.1."),
+        *("127.0.0.1,127.0.0.2", "127.1", "2130706433", "0x7f.0.0.1", "127.0.0.01"),
         *("::1", "::1:8787", "[::1", "::1]", "[::1]x", "[::1]:", "[::1]:x", "x[::1]", "[127.0.0.1]", "[localhost]"),
-        *("[fe80::1%eth0]", "[]", "[]:1", "", ".", "localhost."),
+        *("[fe80::1%eth0]", "[]", "[]:1", "", ".", "localhost.."),
     ],
 )
 def test_a_host_that_is_not_just_a_name_or_an_address_and_a_port_is_403(host: str) -> None:
@@ -316,7 +327,7 @@ async def test_only_a_trusted_proxys_word_makes_an_encrypted_origin_the_pages_ow
 
 def test_each_refusal_is_told_by_its_reason() -> None:
     told: list[str] = []
-    door = Gate(Config(), told.append)
+    door = Gate(Config(), told.append, LOCAL)
     for headers in (
         {"Host": "evil.example"},
         {"Host": "localhost", "Origin": "https://evil.example"},

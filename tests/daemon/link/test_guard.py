@@ -6,7 +6,7 @@ import http
 from typing import Any
 
 from waybread_daemon.config import Config
-from waybread_daemon.link.guard import ADDRESSES_MOST, BUCKETS_MOST, SPARE_SOCKETS, Bucket, Failures, Guard
+from waybread_daemon.link.guard import ADDRESSES_MOST, BUCKETS_MOST, MAKE_WAY_S, SPARE_SOCKETS, Bucket, Failures, Guard
 
 
 class Clock:
@@ -119,6 +119,30 @@ def test_who_fills_the_room_makes_way_for_another_address() -> None:
     assert sum(peer.aborted for peer in (*crowd, guest, second)) == 3
 
 
+def test_where_every_address_has_one_the_oldest_makes_way_once_it_had_its_second() -> None:
+    clock = Clock()
+    door = guard(clock, max_waiting_hellos=3)
+    crowd = [admitted(door, f"address {number}") for number in range(3)]
+    clock.now += MAKE_WAY_S - 0.01
+    assert refused(door, "guest")[1] == "waiting_hellos"
+    clock.now += 0.01
+    guest = admitted(door, "guest")
+    assert [peer.aborted for peer in crowd] == [True, False, False]
+    # Whoever has one already takes no other's place.
+    assert refused(door, "guest")[1] == "waiting_hellos"
+    admitted(door, "second guest")
+    assert [peer.aborted for peer in (*crowd, guest)] == [True, True, False, False]
+
+
+def test_whoever_said_no_hello_in_time_gives_its_place_up_while_it_is_closed() -> None:
+    door = guard(max_waiting_hellos=1)
+    silent = admitted(door)
+    assert refused(door)[1] == "waiting_hellos"
+    door.gave_up(silent)
+    admitted(door)
+    assert not silent.aborted
+
+
 def test_sockets_that_finish_no_handshake_are_bounded_in_the_same_way() -> None:
     door = guard(max_connections=500)
     linked = [admitted(door, "home") for _ in range(30)]
@@ -192,6 +216,25 @@ def test_a_viewer_asks_60_at_once_and_20_a_second_after_that() -> None:
     assert sum(not door.allows(bucket) for _ in range(30)) == 20
     clock.now += 100
     assert sum(not door.allows(bucket) for _ in range(100)) == 60
+
+
+def test_a_viewer_that_does_not_heed_busy_is_heard_no_more_often_than_it_may_ask() -> None:
+    clock = Clock()
+    door = guard(clock, viewer_burst_requests=2, viewer_requests_per_s=4)
+    bucket = door.bucket("token")
+    said = [bool(door.allows(bucket)) for _ in range(4)]
+    assert (said, door.pause_s(bucket)) == ([False, False, True, True], 0)
+    assert door.allows(bucket)
+    assert door.pause_s(bucket) == 0.25
+    clock.now += 0.25
+    assert door.allows(bucket) == ""
+    assert door.pause_s(bucket) == 0
+    assert door.allows(bucket)
+    assert door.pause_s(bucket) == 0.25
+    # Whoever was quiet for a while begins anew.
+    clock.now += 1
+    assert [bool(door.allows(bucket)) for _ in range(4)] == [False, False, True, True]
+    assert door.pause_s(bucket) == 0
 
 
 def test_a_viewer_has_one_bucket_however_many_links_it_opens() -> None:

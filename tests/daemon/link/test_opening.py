@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from websockets.typing import Subprotocol
 
 from tests.daemon.served import Served, serving
 from tests.daemon.waiting import until
-from tests.daemon.wire import CODECS, MSGPACK, Map, Wire, greeted, linked
+from tests.daemon.wire import CODECS, JSON, MSGPACK, Map, Wire, greeted, linked
 from waybread_daemon.link.pairing import PairingVoid
 from waybread_daemon.store.contract import StoreFault
 from waybread_protocol.errors import ErrorCode
@@ -154,6 +155,31 @@ async def test_the_deadline_breaks_off_no_pairing(tmp_path: Path) -> None:
                 assert await wire.close_code() == 4401
         async with greeted(served.url, paired["token"]):
             pass
+
+
+@pytest.mark.parametrize("field", ["client", "name", "other"])
+async def test_half_a_surrogate_pair_beside_a_right_token_or_code_is_a_bad_message_and_the_link_goes_on(
+    served: Served, field: str
+) -> None:
+    token, offer = await served.new_token(), served.server.pairing.offer("", "device", "")
+    for number, secret in enumerate(({"token": token}, {"code": offer.code}), 1):
+        async with linked(served.url, JSON) as wire:
+            fields = {"type": "hello", "id": number, **secret, "client": "c", field: "x\ud800"}
+            await wire.socket.send(json.dumps(fields))
+            answer = await wire.hear()
+            assert (answer["type"], answer["code"], answer["re"]) == ("error", "bad_message", number)
+            answer = await wire.ask("hello", client="c", **secret)
+            assert answer["type"] == ("welcome" if "token" in secret else "paired")
+
+
+async def test_a_client_is_logged_by_name_and_version_or_not_at_all(served: Served) -> None:
+    token = await served.new_token()
+    code = served.server.pairing.offer("", "device", "").code
+    for client in ("my-app/1.2", " ".join(code), code[:20], code.replace("-", ".")):
+        async with linked(served.url) as wire:
+            await wire.ask("hello", token=token, client=client)
+    logged = [fields["client"] for event, fields in served.log if event == "link_opened"]
+    assert logged == ["my-app/1.2", *["(no name/version)"] * 3]
 
 
 async def test_neither_code_nor_token_is_logged(served: Served) -> None:
@@ -314,6 +340,37 @@ async def test_a_flood_of_sockets_from_one_address_that_never_say_hello_locks_no
         assert await sockets[0].close_code() == 1006
 
 
+async def test_where_every_waiting_socket_has_its_own_address_the_oldest_makes_way_for_a_client(tmp_path: Path) -> None:
+    async with serving(tmp_path, max_waiting_hellos=3) as served, contextlib.AsyncExitStack() as flood:
+        for number in range(2, 5):
+            await flood.enter_async_context(
+                connect(
+                    served.url, subprotocols=[Subprotocol(MSGPACK)], proxy=None, local_addr=(f"127.0.0.{number}", 0)
+                )
+            )
+        await asyncio.sleep(1.1)
+        async with greeted(served.url, await served.new_token()) as guest:
+            assert (await guest.ask("ping"))["type"] == "done"
+
+
+async def test_a_socket_that_said_no_hello_in_time_makes_room_at_once_although_it_closes_slowly(tmp_path: Path) -> None:
+    async with serving(tmp_path, max_waiting_hellos=1, hello_timeout_s=0.5) as served:
+        # It never answers the closing handshake.
+        reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+        writer.write(
+            f"GET /link HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+            "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+            f"Sec-WebSocket-Protocol: {MSGPACK}\r\n\r\n".encode()
+        )
+        await reader.readuntil(b"\r\n\r\n")
+        assert (await turned_away(served.url)).status_code == 503
+        await until(lambda: any(event == "hello_refused" for event, _ in served.log))
+        assert len(served.server.connections) == 1
+        async with greeted(served.url, await served.new_token()):
+            pass
+        writer.close()
+
+
 async def after(count: int, wire: Wire, wanted: Callable[[Map], bool]) -> list[Map]:
     answers = await wire.answers_to([await wire.send("ping") for _ in range(count)])
     return [answer for answer in answers.values() if wanted(answer)]
@@ -334,3 +391,27 @@ async def test_a_viewer_that_asks_too_often_is_told_busy_and_goes_on(tmp_path: P
             assert (await wire.ask("ping"))["type"] == "done"
         async with greeted(served.url, await served.add_token(device)) as unlimited:
             assert await after(300, unlimited, lambda answer: answer["type"] == "error") == []
+
+
+async def test_of_a_viewer_every_message_counts_and_none_that_is_forbidden_or_unknown_gets_around_the_limit(
+    tmp_path: Path,
+) -> None:
+    async with serving(tmp_path, viewer_burst_requests=5, viewer_requests_per_s=1) as served:
+        for type_ in ("no_such_type", "open", "ping"):
+            async with greeted(served.url, await served.new_token("viewer")) as wire:
+                sent = [await wire.send(type_, session="s", kind="agent") for _ in range(8)]
+                answers = await wire.answers_to(sent)
+                codes = [answers[number].get("code") for number in sent]
+                assert codes[5:] == ["busy"] * 3, type_
+                assert "busy" not in codes[:5], type_
+
+
+async def test_a_viewer_that_goes_on_all_the_same_is_heard_no_more_often_than_it_may_ask(tmp_path: Path) -> None:
+    async with serving(tmp_path, viewer_burst_requests=5, viewer_requests_per_s=10) as served:
+        async with greeted(served.url, await served.new_token("viewer")) as wire:
+            for _ in range(300):
+                await wire.send("no_such_type")
+            await asyncio.sleep(1)
+            heard = sum(served.desk.counts.errors.values())
+        # Five and five at once, then ten a second.
+        assert 11 <= heard <= 30

@@ -139,6 +139,44 @@ async def test_wrong_codes_count_only_while_one_is_open(pairing: Pairing) -> Non
     await taken(pairing, later)
 
 
+async def test_to_say_a_code_again_that_was_good_counts_as_no_guess(pairing: Pairing) -> None:
+    used, withdrawn, other = (pairing.offer("", "device", "") for _ in range(3))
+    await taken(pairing, used)
+    pairing.withdraw(withdrawn)
+    for _ in range(10):
+        assert await pairing.take(used.code, "phone") is None
+        assert not pairing.knows(withdrawn.code)
+    await taken(pairing, other)
+
+
+async def test_the_codes_of_a_device_are_void_when_it_is_revoked_and_no_others(pairing: Pairing) -> None:
+    made = await taken(pairing, pairing.offer("tablet", "device", ""))
+    offer, other = pairing.offer("", "device", made.device.device), pairing.offer("", "device", "")
+    pairing.revoke(made.device.device)
+    assert "the device was revoked while its code was open" in await void(offer)
+    assert await pairing.take(offer.code, "tablet") is None
+    await taken(pairing, other)
+
+
+async def test_a_code_that_is_being_taken_while_its_device_is_revoked_gives_no_token_that_works(
+    store: SqliteStore,
+) -> None:
+    balky: Any = Balky(store)
+    balky.refused = set()
+    pairing = Pairing(balky, lambda: 1)
+    made = await taken(pairing, pairing.offer("tablet", "device", ""))
+    balky.go_on.clear()
+    offer = pairing.offer("", "device", made.device.device)
+    taking = asyncio.create_task(pairing.take(offer.code, "tablet"))
+    await asyncio.sleep(0.01)
+    pairing.revoke(made.device.device)
+    balky.go_on.set()
+    assert await taking is None
+    assert "revoked" in await void(offer)
+    live = await store.look(lambda reader: [token.token for token in reader.tokens() if not token.revoked_ms])
+    assert live == [made.token.partition(".")[0]]
+
+
 async def test_a_code_is_void_after_its_time(pairing: Pairing, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PAIRING_TIMEOUT_S", 0.05)
     offer = pairing.offer("", "device", "")

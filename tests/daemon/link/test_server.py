@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import socket
 from pathlib import Path
@@ -335,3 +336,55 @@ async def test_a_certificate_that_cannot_be_used_is_refused_at_the_start(tmp_pat
     with pytest.raises(ConfigError, match=r"tls_cert .* is not there"):
         async with serving(tmp_path, tls_cert=str(tmp_path / "a"), tls_key=str(tmp_path / "b")):
             pass
+
+
+async def answer_of(port: int, path: str, *more: str) -> str:
+    """The whole answer to a GET; empty where the connection is reset."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write("\r\n".join([f"GET {path} HTTP/1.1", "Host: localhost", *more, "", ""]).encode())
+    try:
+        return (await reader.read()).decode()
+    except ConnectionResetError:
+        return ""
+    finally:
+        writer.close()
+
+
+async def test_until_the_last_link_is_closed_a_daemon_that_stops_answers_503_and_says_when_to_come_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "CLOSE_TIMEOUT_S", 1.0)
+    upgrade = ["Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13"]
+    upgrade += ["Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", f"Sec-WebSocket-Protocol: {MSGPACK}"]
+    async with serving(tmp_path) as served:
+        wire = await stuck_client(served, await served.new_token())
+        await ask_for_more_than_it_takes(wire)
+        monkeypatch.setattr(draining, "FINISH_TIMEOUT_S", 0.1)
+        stopping = asyncio.create_task(served.server.drain())
+        # By now nothing is waited for but the closing of the link.
+        await asyncio.sleep(0.5)
+        assert not stopping.done()
+        ready, link = await answer_of(served.port, "/readyz"), await answer_of(served.port, "/link", *upgrade)
+        await stopping
+        wire.socket.transport.abort()
+    for answer in (ready, link):
+        assert answer.startswith("HTTP/1.1 503 ")
+        assert "the daemon is stopping" in answer
+    assert f"Retry-After: {server.RESTART_S}" in link
+
+
+async def test_hundreds_of_sockets_that_come_at_once_wait_for_the_daemon_and_none_has_to_try_again(
+    served: Served,
+) -> None:
+    # The daemon runs in this thread, so it accepts none of them meanwhile.
+    with contextlib.ExitStack() as crowd:
+        for _ in range(300):
+            crowd.enter_context(socket.create_connection(("127.0.0.1", served.port), timeout=0.5))
+    assert (await answer_of(served.port, "/healthz")).startswith("HTTP/1.1 200 ")
+
+
+async def test_a_daemon_that_others_reach_unencrypted_says_so_in_its_log(tmp_path: Path) -> None:
+    async with serving(tmp_path, host="0.0.0.0", allow_plaintext=True) as served:
+        assert [str(fields["why"]).partition(":")[0] for event, fields in served.log if event == "plaintext"] == [
+            "links on 0.0.0.0 are not encrypted"
+        ]

@@ -103,3 +103,27 @@ async def test_quiet_waits_for_looks_as_well(office: Office, monkeypatch: pytest
         go_on.set()
         await quiet
     assert all(future.done() for future in futures)
+
+
+async def test_from_the_end_on_what_waits_and_what_fails_is_busy_and_no_fault(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = asyncio.Event()
+
+    async def shut_down(_: Callable[[Reader], Any]) -> Any:
+        await go_on.wait()
+        raise RuntimeError("cannot schedule new futures after shutdown")
+
+    await office.insert(text("1", "x"))
+    with monkeypatch.context() as patch:
+        patch.setattr(office.store, "look", shut_down)
+        under_way = office.send(Show(id=1, session="s", result="1"))
+        waiting = office.send(text("2", "x"))
+        await asyncio.sleep(0)
+        office.desk.end()
+        go_on.set()
+        answers = [await future for future in (under_way, waiting, office.send(Sessions(id=1)))]
+    assert {(getattr(answer, "code", ""), getattr(answer, "message", "")) for answer in answers} == {
+        ("busy", "the daemon is stopping: send it again when it is back")
+    }
+    assert office.faults == []

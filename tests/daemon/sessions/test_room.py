@@ -123,6 +123,29 @@ def test_the_sentence_names_the_limit_and_what_to_do() -> None:
     )
 
 
+def test_where_room_is_left_the_sentence_says_what_is_used_and_what_this_takes() -> None:
+    disk, device = Disk(), Device()
+    disk.used, device.pending_bytes = 1_400_000, 250_000
+    room = a_room(disk, device_quota_bytes=1_900_000)
+    assert refusal(room, device, 300_000) == (
+        "this does not fit into the room of this device: 1.3 MiB of 1.8 MiB (device_quota_bytes) are taken, and this, with "
+        "what is on its way already, takes 550,000 bytes or more. Nothing of this was stored: send less, delete sessions of "
+        "this device, or raise the quota; whatever only looks still works"
+    )
+
+
+async def test_a_disk_on_which_nothing_can_be_deleted_any_more_is_told_as_that() -> None:
+    disk, device = Disk(), Device()
+    room = a_room(disk, free_floor_bytes=2 * GIB, free_floor_percent=5)
+    for free, remedy in (
+        (16 * 1024**2, "delete sessions, make space there, or lower the floor"),
+        (0, "make 16.0 MiB of"),
+    ):
+        disk.now = Volume(free, 1000 * GIB)
+        await room.look()
+        assert remedy in refusal(room, device)
+
+
 @pytest.mark.parametrize(
     "floor_bytes, percent, free, full",
     [

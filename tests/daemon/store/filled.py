@@ -14,6 +14,8 @@ import pytest
 
 from tests.daemon.store.stores import Log, now_ms
 from waybread_daemon.store.sqlite import SqliteStore
+from waybread_daemon.store.sqlite.checksums import COLUMNS, seal
+from waybread_daemon.store.sqlite.connection import close, connect
 from waybread_daemon.store.sqlite.schema import migrate, migrations
 
 SMALL = b"one\ntwo\n"
@@ -53,6 +55,14 @@ def sql(path: Path, text: str, *values: Any) -> list[tuple[Any, ...]]:
         return rows
     finally:
         connection.close()
+
+
+def seal_all(path: Path) -> None:
+    """Makes every checksum anew: what a test has changed then looks as if it had been written so."""
+    connection = connect(path, None)
+    for table in COLUMNS:
+        seal(connection.cursor(), table, "1")
+    close(connection)
 
 
 def old_store(path: Path) -> None:

@@ -59,8 +59,8 @@ class Version1:
         text = self._content(3, TEXT, [_pack(TEXT[:131_072]), _pack(TEXT[131_072:])], hashed=False)
         # Written ahead and taken up by no record: nobody's.
         self._content(4, LARGE, [_pack(chunk) for chunk in chunks], hashed=True, state=0)
-        self._session(1, "a", 6, 4)
-        self._session(2, "b", 9, 1)
+        self._session(1, "a", 6, 4, newest_key="schlüssel")
+        self._session(2, "b", 9, 1, base_seq=9)
         self._session(3, "gone", 11, 1, state=1)
         self._session(4, "purged", 12, 0, state=2)
         own = [
@@ -106,10 +106,12 @@ class Version1:
             self._db.execute("INSERT INTO chunk VALUES (?, ?)", (number << 20 | place, chunk))
         return sum(map(len, packed)) + _ROW
 
-    def _session(self, number: int, name: str, head: int, results: int, state: int = 0) -> None:
+    def _session(
+        self, number: int, name: str, head: int, results: int, state: int = 0, base_seq: int = 0, newest_key: str = ""
+    ) -> None:
         self._db.execute(
-            "INSERT INTO session VALUES (?, 1, ?, 'agent', '', '', 'epoch', ?, ?, '', ?, 1, 1, ?, 0, '')",
-            (number, name, state, results, head, head),
+            "INSERT INTO session VALUES (?, 1, ?, 'agent', '', '', 'epoch', ?, ?, '', ?, 1, 1, ?, ?, ?)",
+            (number, name, state, results, head, head, base_seq, newest_key),
         )
 
     def _entry(

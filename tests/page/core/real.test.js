@@ -9,6 +9,7 @@ import { after, before, test } from 'node:test';
 
 import { WebSocket } from 'ws';
 
+import { groupCode, parsePairUrl } from '../js/core/codes.js';
 import { openDatabase } from '../js/core/database.js';
 import { isCut } from '../js/core/entries.js';
 import { Home } from '../js/core/home.js';
@@ -204,6 +205,20 @@ test('a phone whose token is taken back, or was never given, is refused', async 
   await until(() => phone.state.link.kind === 'refused', () => phone.state.link);
   const stranger = await home('wb_nobody.nothing');
   await until(() => stranger.state.link.kind === 'refused');
+});
+
+test('a phone pairs by the address that a person is shown, and sees that device', async () => {
+  const { device: id } = waybread('device', 'list');
+  const offer = spawn(PYTHON, ['-m', 'waybread_daemon', 'pair', '--role', 'viewer', '--device', id, '--json'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const lines = createInterface(offer.stdout)[Symbol.asyncIterator]();
+  const shown = JSON.parse((await lines.next()).value);
+  const said = parsePairUrl(shown.page);
+  assert.deepEqual([said.url, groupCode(said.code)], [`ws://127.0.0.1:${port}/link`, shown.code]);
+  const paired = await pair(said.url, said.code, 'my phone', around);
+  assert.deepEqual([paired.device, paired.role], [id, 'viewer']);
+  const phone = await home(paired.token);
+  await until(() => phone.state.as_of_ms === null && phone.state.sessions.length > 0);
+  await assert.rejects(pair(said.url, said.code, 'another', around), { code: 'unauthenticated' });
 });
 
 test('a wrong code pairs nothing', async () => {

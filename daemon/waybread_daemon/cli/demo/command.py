@@ -16,7 +16,7 @@ from waybread_daemon.cli.demo.show import Show
 from waybread_daemon.cli.demo.story import SESSION, tell
 from waybread_daemon.cli.device import add_device
 from waybread_daemon.cli.faults import CommandFault
-from waybread_daemon.cli.options import filled, parser_for
+from waybread_daemon.cli.options import filled, parser_for, path_of
 from waybread_daemon.cli.screen import Screen
 from waybread_daemon.config import STORE_NAME
 
@@ -37,7 +37,7 @@ def main(words: list[str], environment: Mapping[str, str]) -> int:
     )
     options = parser.parse_args(words)
     place = Path(tempfile.mkdtemp(prefix="waybread-demo-")).resolve()
-    data = place / "data" if options.data is None else Path(options.data).expanduser().absolute()
+    data = place / "data" if options.data is None else path_of(options.data)
     show = Show(screen := Screen(sys.stdout), colors="NO_COLOR" not in environment)
     try:
         device = asyncio.run(_run(place, data, show, environment))

@@ -98,11 +98,11 @@ def _tell(screen: Screen, finding: Finding, done: str, why_not: str, *, as_json:
             }
         )
         return
-    screen.line(f"{finding.level:<8} {finding.check}: {finding.sentence}")
+    screen.sentence(f"{finding.level:<8} {finding.check}: {finding.sentence}")
     if done:
-        screen.line(f"{'':<8} repaired: {done}")
+        screen.sentence(f"{'':<8} repaired: {done}")
     elif finding.remedy:
-        screen.line(f"{'':<8} what to do: {finding.remedy}")
+        screen.sentence(f"{'':<8} what to do: {finding.remedy}")
     if why_not:
-        screen.line(f"{'':<8} not repaired: {why_not}")
+        screen.sentence(f"{'':<8} not repaired: {why_not}")
     screen.flush()

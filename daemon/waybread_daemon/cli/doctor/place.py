@@ -13,7 +13,7 @@ from waybread_daemon.config import FILE_NAME
 from waybread_daemon.store.contract import StoreRefusal
 from waybread_daemon.store.sqlite.copying import leftovers, sweep
 from waybread_daemon.store.sqlite.mounts import file_system
-from waybread_daemon.store.sqlite.place import examine_place, hold_place, is_held
+from waybread_daemon.store.sqlite.place import examine_place, hold_place, is_held, is_read_only
 from waybread_daemon.store.sqlite.swap import forget_second_names, old_stores
 
 _CHECK = "data folder"
@@ -26,14 +26,22 @@ def place_findings(path: Path) -> Iterator[Finding]:
     folder = path.parent
     kind = file_system(folder)
     yield ok(_CHECK, f"{folder} is this user's own" + (f", on {kind}" if kind else ""))
-    yield from _permissions(path)
+    if is_read_only(folder):
+        yield fault(
+            _CHECK,
+            f"{folder} is on a disk that is mounted read-only, so no daemon can serve it",
+            "look whether the disk fails (`dmesg`), make a backup to another one with `waybread backup`, then mount it for "
+            "writing",
+        )
+    yield from permission_findings(path)
     yield from _left_over(path)
 
 
 def refused(path: Path) -> Finding | None:
     """Why no daemon can serve a store there, None where one can."""
     try:
-        examine_place(path)
+        # On a disk that takes no writes there is still something to be looked at.
+        examine_place(path, to_look=True)
     except StoreRefusal as refusal:
         sentence, _, remedy = str(refusal).partition(": ")
         return fault(_CHECK, sentence, remedy)
@@ -46,8 +54,11 @@ def refused(path: Path) -> Finding | None:
     return None
 
 
-def _permissions(path: Path) -> Iterator[Finding]:
+def permission_findings(path: Path) -> Iterator[Finding]:
+    """Who else may look or write there: nothing where it is this user's alone, or is not there yet."""
     folder = path.parent
+    if not folder.is_dir():
+        return
     mode = stat.S_IMODE(folder.stat().st_mode)
     if mode & _OTHERS_WRITE:
         yield fault(

@@ -5,13 +5,16 @@ from __future__ import annotations
 import http.client
 import socket
 import ssl
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from waybread_daemon.cli.asking import NotRunning, asking
 from waybread_daemon.cli.doctor.findings import Finding, fault, ok, warning
+from waybread_daemon.cli.doctor.surroundings import DAY_MS, EXPIRY_WARNING_DAYS
 from waybread_daemon.cli.faults import CommandFault
+from waybread_daemon.cli.screen import clock
 from waybread_daemon.config import Config
 from waybread_daemon.life.refusal import AddressRefusal
 from waybread_daemon.link.control.messages import AskStatus, Status
@@ -40,10 +43,28 @@ def reach_findings(path: Path, config: Config) -> Iterator[Finding]:
         yield fault(
             "daemon", f"a daemon runs and takes no writes ({status.why})", "see to that: it goes on by itself then"
         )
+    if status.certificate and status.certificate != config.tls_cert:
+        # Given by flags: nobody else looks at it.
+        yield _certificate(status)
     base = f"http{status.address.removeprefix('ws').removesuffix(PATH)}"
     if config.public_url:
         yield from _local(config)
     yield _answers(base, verified=bool(config.public_url))
+
+
+def _certificate(status: Status) -> Finding:
+    """Until when the certificate is good with which the daemon encrypts."""
+    what, until = f"the daemon's certificate, from {status.certificate},", clock(status.certificate_expires_ms)
+    left_days = (status.certificate_expires_ms - time.time_ns() // 1_000_000) // DAY_MS
+    if left_days < 0:
+        return fault("certificate", f"{what} expired at {until}, and clients refuse it", "renew it")
+    if left_days < EXPIRY_WARNING_DAYS:
+        return warning(
+            "certificate",
+            f"{what} is good for {left_days} more days",
+            "renew it; the daemon takes the new files up by itself",
+        )
+    return ok("certificate", f"{what} is good until {until}")
 
 
 def _local(config: Config) -> Iterator[Finding]:

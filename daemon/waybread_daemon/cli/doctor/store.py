@@ -14,7 +14,7 @@ from waybread_daemon.config import Config
 from waybread_daemon.store.contract import StoreFault, StoreRefusal
 from waybread_daemon.store.sqlite.connection import LOG_LIMIT_BYTES, refuse_old_sqlite
 from waybread_daemon.store.sqlite.copying import Progress
-from waybread_daemon.store.sqlite.inspection import Inspection, cut_log, inspect, purge_leftovers, reindex
+from waybread_daemon.store.sqlite.inspection import Inspection, count_sizes, cut_log, inspect, purge_leftovers, reindex
 from waybread_daemon.store.sqlite.place import hold_place, is_held
 
 _INDEX_ONLY = re.compile(
@@ -108,6 +108,15 @@ def _integrity(path: Path, found: Inspection, progress: Progress) -> Iterator[Fi
             yield fault("contents", sentence, _RESTORE)
     if unread > _MOST:
         yield fault("contents", f"{unread - _MOST} more entries or contents cannot be read", _RESTORE)
+    # What is lost changes sizes, too.
+    uncounted = [] if lost or unread else found.size_faults()
+    if uncounted:
+        yield fault(
+            "sizes",
+            f"{len(uncounted)} sizes are wrong ({uncounted[0]})",
+            "stop the daemon and run `waybread doctor --repair`, which counts them anew from what is there",
+            _alone(path, lambda: _counted(path)),
+        )
     if not lost and not unread:
         entries, contents = found.counts()
         yield ok("contents", f"all of {entries} entries and {contents} contents are there, and every hash is right")
@@ -166,6 +175,11 @@ def _reindexed(path: Path) -> str:
     if left:
         raise StoreRefusal(f"The indexes were made anew and the file still has a fault ({left[0]}): {_RESTORE}")
     return "made the indexes anew; the file is whole"
+
+
+def _counted(path: Path) -> str:
+    count_sizes(path)
+    return "counted all sizes anew"
 
 
 def _log_cut(path: Path) -> str:

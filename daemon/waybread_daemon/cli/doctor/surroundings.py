@@ -12,9 +12,10 @@ from waybread_daemon.certificates import CertificateFault, read_certificate
 from waybread_daemon.cli.doctor.findings import Finding, fault, ok, warning
 from waybread_daemon.cli.screen import clock, size
 from waybread_daemon.config import FILE_NAME, Config, ConfigError, load_config
+from waybread_daemon.sessions.room import DELETION_BYTES
 
 EXPIRY_WARNING_DAYS = 30
-_DAY_MS = 24 * 3600 * 1000
+DAY_MS = 24 * 3600 * 1000
 
 
 def read_settings(folder: Path, environment: Mapping[str, str]) -> tuple[Config, list[Finding]]:
@@ -32,6 +33,9 @@ def disk_finding(folder: Path, config: Config) -> Finding:
     floor = min(config.free_floor_bytes, total * config.free_floor_percent // 100)
     sentence = f"{size(free)} of {size(total)} are free on the disk of {folder}"
     remedy = "free some space there, delete sessions (`waybread status` names the largest), or lower free_floor_bytes"
+    if free < DELETION_BYTES:
+        # At the very end deleting sessions fails, too.
+        remedy = f"free {size(DELETION_BYTES)} there by other means first: deleting sessions takes some space itself"
     if free < floor:
         return fault("disk", f"{sentence}, and nothing is stored below {size(floor)}", remedy)
     if floor and free < 2 * floor:
@@ -49,7 +53,7 @@ def certificate_findings(config: Config, now_ms: int) -> Iterator[Finding]:
         sentence, _, remedy = str(faulty).rpartition(": ")
         yield fault("certificate", sentence or remedy, remedy)
         return
-    left_days = (certificate.expires_ms - now_ms) // _DAY_MS
+    left_days = (certificate.expires_ms - now_ms) // DAY_MS
     if sentence := certificate.warning(now_ms):
         what, _, remedy = sentence.partition(": ")
         yield fault("certificate", what, remedy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import ipaddress
 import socket
 from collections.abc import Callable
@@ -15,6 +16,9 @@ from waybread_protocol.limits import PATH
 _ELSEWHERE = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
 """Addresses that nobody has: the way to them is the way out of this machine. Nothing is sent."""
 _ANY_PORT = 9
+_MARK_CHARS = 6
+_MACHINE_BYTES = 63 - len("waybread--") - _MARK_CHARS
+"""Of the machine's name: a label has 63 bytes."""
 
 
 def bases(config: Config, port: int, machine: Callable[[], list[str]]) -> list[str]:
@@ -45,6 +49,16 @@ def pairing_page(base: str, code: str, certificate: str) -> str:
     """
     pin = f"&fp={certificate}" if certificate else ""
     return f"{base}/#pair={code.replace('-', '')}{pin}"
+
+
+def multicast_name(epoch: str) -> str:
+    """The name under which the local network is told of the daemon, where that is set: one of its own.
+
+    `epoch` is the store's: two daemons on one machine, or on two machines of one name, have two of them.
+    """
+    machine = socket.gethostname().partition(".")[0].lower() or "waybread"
+    short = machine.encode()[:_MACHINE_BYTES].decode(errors="ignore")
+    return f"waybread-{short}-{hashlib.sha256(epoch.encode()).hexdigest()[:_MARK_CHARS]}.local"
 
 
 def is_local(config: Config) -> bool:

@@ -9,6 +9,7 @@ import socket
 from pathlib import Path
 from typing import Protocol
 
+from waybread_daemon.config import is_loopback
 from waybread_daemon.link.control.addresses import bases, is_local, link_address, machine_addresses
 from waybread_daemon.link.control.deleting import delete_device, delete_session
 from waybread_daemon.link.control.messages import (
@@ -20,10 +21,12 @@ from waybread_daemon.link.control.messages import (
     DeleteDevice,
     DeleteSession,
     LinkFacts,
+    Noted,
     Offered,
     PairedWith,
     Purged,
     Refused,
+    Revoking,
     Status,
     Void,
 )
@@ -131,6 +134,9 @@ class Control:
                 await talk.tell(await self._status())
             case AskPair():
                 await self._pair(asked, talk)
+            case Revoking():
+                self._server.pairing.revoke(asked.device)
+                await talk.tell(Noted())
             case DeleteSession():
                 device = await self._device(asked.device)
                 anew = await delete_session(self._desk, device, asked.session)
@@ -149,7 +155,8 @@ class Control:
     # --- What is asked -----------------------------------------------------------------------------------------------
 
     async def _status(self) -> Status:
-        config, why = self._server.config, self._desk.not_ready
+        config, why, encryption = self._server.config, self._desk.not_ready, self._server.encryption
+        certificate = None if encryption is None else encryption.certificate
         held = self._server.linked_tokens()
 
         def look(reader: Reader) -> list[Token | None]:
@@ -171,12 +178,14 @@ class Control:
             device_quota_bytes=config.device_quota_bytes,
             free_floor_bytes=config.free_floor_bytes,
             free_floor_percent=config.free_floor_percent,
+            certificate=config.tls_cert if certificate else "",
+            certificate_expires_ms=certificate.expires_ms if certificate else 0,
         )
 
     async def _pair(self, asked: AskPair, talk: Talk) -> None:
         if asked.device:
             await self._device(asked.device)
-        config, pairing, encryption = self._server.config, self._server.pairing, self._server.encryption
+        config, pairing = self._server.config, self._server.pairing
         addresses = bases(config, self._port, machine_addresses)
         offer = pairing.offer(asked.name, asked.role, asked.device)
         try:
@@ -186,7 +195,9 @@ class Control:
                     expires_ms=offer.expires_ms,
                     bases=addresses,
                     local=is_local(config),
-                    fingerprint="" if encryption is None else encryption.fingerprint,
+                    public=bool(config.public_url),
+                    fingerprint=self._server.fingerprint,
+                    plaintext=not config.tls_cert and not is_loopback(config.host),
                 )
             )
             await talk.while_there(self._outcome(offer, talk))
@@ -204,6 +215,7 @@ class Control:
     async def _end_links(self, device: Device) -> None:
         """Revokes the device's tokens and waits until its links are closed: nothing more comes from it then."""
         store = self._desk.live.store
+        self._server.pairing.revoke(device.device)
         tokens = await store.look(
             lambda reader: [token.token for token in reader.tokens() if token.device.number == device.number]
         )
@@ -222,4 +234,4 @@ class Control:
         for known in await self._desk.live.store.look(lambda reader: reader.devices()):
             if known.device == device:
                 return known
-        raise RefusalError(f"there is no device with the id {device!r}: `waybread device list` shows them")
+        raise RefusalError(f"there is no device with the id {device!r:.80}: `waybread device list` shows them")

@@ -1,7 +1,7 @@
 """What is said over the control socket: one JSON object a line, one request a connection.
 
 A request is answered by one line, and where it takes its time by a second one: `pair` by `offer` and then `paired` or
-`void`; a deletion by `deleted` and, if `wait` asks for it, `purged`. `error` may stand in place of either.
+`void`; `revoking` by `noted`; a deletion by `deleted` and, if `wait` asks for it, `purged`. `error` may stand in place of either.
 """
 
 from __future__ import annotations
@@ -34,7 +34,13 @@ class AskPair(_Line, frozen=True, kw_only=True, tag="pair"):
 
     name: Annotated[str, Meta(max_length=NAME_CHARS)] = ""
     role: Role = "device"
-    device: Label = ""
+    device: str = ""
+
+
+class Revoking(_Line, frozen=True, kw_only=True, tag="revoking"):
+    """Tells that the tokens of a device are about to be revoked: what is open to get it further ones ends now."""
+
+    device: str
 
 
 class DeleteSession(_Line, frozen=True, kw_only=True, tag="delete_session"):
@@ -63,7 +69,8 @@ class LinkFacts(_Line, frozen=True, kw_only=True, tag="link"):
 class Status(_Line, frozen=True, kw_only=True, tag="status"):
     """How the daemon is. `why` says what is wrong where the store takes no writes.
 
-    `address` is where devices link. The settings are those in force.
+    `address` is where devices link. The settings are those in force, and so is the certificate: the file that it was read
+    from, and until when it is good; empty and 0 where the daemon does not encrypt.
     """
 
     server: str
@@ -76,20 +83,25 @@ class Status(_Line, frozen=True, kw_only=True, tag="status"):
     device_quota_bytes: int
     free_floor_bytes: int
     free_floor_percent: int
+    certificate: str = ""
+    certificate_expires_ms: int = 0
 
 
 class Offered(_Line, frozen=True, kw_only=True, tag="offer"):
     """A code, good until `expires_ms`. `bases` are the addresses of the daemon's page, the best one first.
 
-    `local`: only this machine reaches them. `fingerprint`: the SHA-256 of the certificate in lower-case hex, empty
-    where the daemon does not encrypt by itself.
+    `local`: only this machine reaches them. `public`: they are `public_url`, where a proxy may have a certificate of its
+    own. `fingerprint`: the SHA-256 of the daemon's certificate in lower-case hex, empty where it does not encrypt.
+    `plaintext`: it does not, and others than this machine reach it.
     """
 
     code: str
     expires_ms: int
     bases: list[str]
     local: bool
+    public: bool
     fingerprint: str
+    plaintext: bool
 
 
 class PairedWith(_Line, frozen=True, kw_only=True, tag="paired"):
@@ -104,6 +116,10 @@ class Void(_Line, frozen=True, kw_only=True, tag="void"):
     """Nobody took the code and nobody can: `why` is a sentence."""
 
     why: str
+
+
+class Noted(_Line, frozen=True, kw_only=True, tag="noted"):
+    """What was told is in force."""
 
 
 class Deleted(_Line, frozen=True, kw_only=True, tag="deleted"):
@@ -122,5 +138,5 @@ class Refused(_Line, frozen=True, kw_only=True, tag="error"):
     message: str
 
 
-Asked = AskStatus | AskPair | DeleteSession | DeleteDevice
-Told = Status | Offered | PairedWith | Void | Deleted | Purged | Refused
+Asked = AskStatus | AskPair | Revoking | DeleteSession | DeleteDevice
+Told = Status | Offered | PairedWith | Void | Noted | Deleted | Purged | Refused

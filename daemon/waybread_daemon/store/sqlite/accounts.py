@@ -11,6 +11,7 @@ from typing import NamedTuple
 import apsw
 
 from waybread_daemon.store.contract import Device, StoreFault, Token
+from waybread_daemon.store.sqlite.checksums import seal
 from waybread_daemon.store.sqlite.statements import run, value
 from waybread_protocol.errors import ErrorCode
 
@@ -25,6 +26,7 @@ def add_device(cursor: apsw.Cursor, device: str, name: str, at_ms: int) -> Devic
     number = value(
         cursor, "INSERT INTO device (device, name, made_ms) VALUES (?, ?, ?) RETURNING number", device, name, at_ms
     )
+    seal(cursor, "device", "number = ?", number)
     _changed(cursor)
     return Device(number, device, name, at_ms)
 
@@ -42,12 +44,14 @@ def add_token(cursor: apsw.Cursor, token: str, device: int, role: str, secret_ha
         secret_hash,
         at_ms,
     )
+    seal(cursor, "token", "token = ?", token)
     _changed(cursor)
 
 
 def rename_device(cursor: apsw.Cursor, device: int, name: str) -> None:
     """Gives a device another name."""
     run(cursor, "UPDATE device SET name = ? WHERE number = ?", name, device)
+    seal(cursor, "device", "number = ?", device)
     _changed(cursor)
 
 
@@ -55,6 +59,7 @@ def revoke(cursor: apsw.Cursor, tokens: Sequence[str], at_ms: int) -> None:
     """Revokes tokens. Those revoked already keep their time."""
     for token in tokens:
         run(cursor, "UPDATE token SET revoked_ms = ? WHERE token = ? AND revoked_ms = 0", at_ms, token)
+        seal(cursor, "token", "token = ?", token)
     _changed(cursor)
 
 
@@ -70,6 +75,8 @@ def delete_device(cursor: apsw.Cursor, device: int, at_ms: int) -> DeletedDevice
     sessions = value(cursor, "SELECT count(*) FROM session WHERE device = ? AND state = 0", device)
     run(cursor, "UPDATE device SET gone_ms = ? WHERE number = ? AND gone_ms = 0", at_ms, device)
     run(cursor, "UPDATE token SET revoked_ms = ? WHERE device = ? AND revoked_ms = 0", at_ms, device)
+    seal(cursor, "device", "number = ?", device)
+    seal(cursor, "token", "device = ?", device)
     _changed(cursor)
     numbers = run(cursor, "UPDATE session SET state = 1 WHERE device = ? RETURNING number", device)
     return DeletedDevice(sessions, [number for (number,) in numbers])
@@ -79,6 +86,7 @@ def note_seen(cursor: apsw.Cursor, seen: Mapping[str, int]) -> None:
     """Notes when tokens were last used. No change of accounts: nobody has to hear of it."""
     for token, at_ms in seen.items():
         run(cursor, "UPDATE token SET seen_ms = max(seen_ms, ?) WHERE token = ?", at_ms, token)
+        seal(cursor, "token", "token = ?", token)
 
 
 def token_of(cursor: apsw.Cursor, token: str) -> Token | None:

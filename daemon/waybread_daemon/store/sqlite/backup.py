@@ -10,21 +10,25 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import apsw
 
 from waybread_daemon.store.contract import StoreRefusal
-from waybread_daemon.store.sqlite.check import store_faults
-from waybread_daemon.store.sqlite.connection import close, connect, connect_guest, refuse_old_sqlite
+from waybread_daemon.store.sqlite.connection import close, connect, refuse_old_sqlite
+from waybread_daemon.store.sqlite.contents_check import first_fault
 from waybread_daemon.store.sqlite.copying import Progress, draft, need_room, no_progress, sync_file, sync_folder
 from waybread_daemon.store.sqlite.faults import refusal_of
+from waybread_daemon.store.sqlite.frozen import connect_unchanging, looking
 from waybread_daemon.store.sqlite.heads import read_head
+from waybread_daemon.store.sqlite.own_names import refuse_own
 from waybread_daemon.store.sqlite.place import examine_place, is_held
 from waybread_daemon.store.sqlite.schema import migrations, version_of
 from waybread_daemon.store.sqlite.statements import run, value
+
+T = TypeVar("T")
 
 _PAGES = 1024
 _NAME = re.compile(r"waybread-(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ)(?:-(\d{1,9}))?\.sqlite")
@@ -45,30 +49,34 @@ def back_up(path: Path, target: Path, *, replace: bool, progress: Progress = no_
     `replace`: a file that is there is replaced. Raises `StoreRefusal`, and `OSError` for what the system refuses.
     """
     refuse_old_sqlite(apsw.sqlite_lib_version())
-    examine_place(path)
+    examine_place(path, to_look=True)
     refuse_missing(path)
-    if not replace:
-        refuse_existing(target)
+    _refuse_target(path, target, replace=replace)
     with draft(target) as copy:
         try:
             _copy(path, copy, progress)
-            faults = _finish(copy, beside_daemon=is_held(path), progress=progress)
+            fault = _finish(copy, beside_daemon=is_held(path), progress=progress)
         except apsw.CorruptError as error:
-            faults = [f"the file: {error}"]
+            fault = f"the file: {error}"
         except apsw.Error as error:
             raise refusal_of(error, path) from error
-        if faults:
+        if fault:
             raise StoreRefusal(
-                f"The store at {path} has a fault, so no backup was made ({faults[0]}): `waybread doctor` tells all of it. "
+                f"The store at {path} has a fault, so no backup was made ({fault}): `waybread doctor` tells all of it. "
                 "Keep the backups that you have."
             )
         progress("syncing", 0, 0)
         sync_file(copy)
-        if not replace:
-            refuse_existing(target)
+        _refuse_target(path, target, replace=replace)
         copy.replace(target)
     sync_folder(target.parent)
     return Backup(target, target.stat().st_size)
+
+
+def _refuse_target(path: Path, target: Path, *, replace: bool) -> None:
+    if not replace:
+        refuse_existing(target)
+    refuse_own(path, target, is_backup=target.is_file() and _is_backup(target))
 
 
 def refuse_missing(path: Path) -> None:
@@ -135,15 +143,25 @@ def name_in(folder: Path, stamp: str) -> Path:
 
 def origin_of(path: Path) -> str:
     """Which store a finished file is of: the epoch in which that began, whatever restores there were. Empty for unknown."""
-    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    return _asked(path, origin) or ""
+
+
+def _is_backup(path: Path) -> bool:
+    """Whether `back_up` made a finished file: a store itself never says so."""
+    asked = "SELECT count(*) FROM meta WHERE name = ?"
+    return bool(_asked(path, lambda connection: value(connection.cursor(), asked, BESIDE_A_DAEMON)))
+
+
+def _asked(path: Path, ask: Callable[[apsw.Connection], T]) -> T | None:
+    """What a finished file says, None where it cannot be asked."""
     try:
-        connection = apsw.Connection(f"{path.absolute().as_uri()}?immutable=1", flags)
+        connection = connect_unchanging(path)
         try:
-            return origin(connection)
+            return ask(connection)
         finally:
             close(connection)
     except apsw.Error:
-        return ""
+        return None
 
 
 def origin(connection: apsw.Connection) -> str:
@@ -172,17 +190,14 @@ def _named_backups(folder: Path) -> Iterator[Path]:
 
 
 def _copy(path: Path, copy: Path, progress: Progress) -> None:
-    source = connect_guest(path)
-    try:
+    with looking(path) as source:
         if not version_of(source, path, len(migrations())):
             raise StoreRefusal(f"The store at {path} is empty: start the daemon first, or name another file.")
         copy_pages(source, copy, progress)
-    finally:
-        close(source)
 
 
-def _finish(copy: Path, *, beside_daemon: bool, progress: Progress) -> list[str]:
-    """Makes one file of it, which needs nothing beside it, and checks that."""
+def _finish(copy: Path, *, beside_daemon: bool, progress: Progress) -> str:
+    """Makes one file of it, which needs nothing beside it, and checks that: gives what is wrong, empty for nothing."""
     connection = connect(copy, None)
     try:
         run(connection.cursor(), "PRAGMA synchronous = OFF")
@@ -193,6 +208,6 @@ def _finish(copy: Path, *, beside_daemon: bool, progress: Progress) -> list[str]
             BESIDE_A_DAEMON,
             int(beside_daemon),
         )
-        return store_faults(connection, progress)
+        return first_fault(connection, progress)
     finally:
         close(connection)

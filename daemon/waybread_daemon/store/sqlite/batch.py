@@ -8,6 +8,7 @@ import apsw
 import msgspec
 
 from waybread_daemon.store.contract import Record
+from waybread_daemon.store.sqlite.checksums import checksum
 from waybread_daemon.store.sqlite.contents import Contents
 from waybread_daemon.store.sqlite.faults import sequence_fault
 from waybread_daemon.store.sqlite.packing import Packer
@@ -18,15 +19,16 @@ SEQ_BITS = 40
 """An entry's id is the device's number, shifted by this, and the `seq`."""
 
 _ENTRY = ForRows(
-    "INSERT INTO entry (id, session, kind, number, root, content, facts, args_bytes, encoding, payload) VALUES {rows}",
-    10,
+    "INSERT INTO entry (id, session, kind, number, root, content, facts, args_bytes, encoding, payload, "
+    "checksum) VALUES {rows}",
+    11,
 )
-_KEY = ForRows("INSERT INTO entry_key (session, key, entry) VALUES {rows}", 3)
-_EVENT = ForRows("INSERT INTO event (session, entry, event) VALUES {rows}", 3)
+_KEY = ForRows("INSERT INTO entry_key (session, key, entry, checksum) VALUES {rows}", 4)
+_EVENT = ForRows("INSERT INTO event (session, entry, event, checksum) VALUES {rows}", 4)
 _OPEN = ForRows(
     "INSERT INTO session (number, device, session, kind, title, directory, head, opened_seq, opened_ms, changed_ms, "
-    "epoch) VALUES {rows}",
-    11,
+    "epoch, checksum) VALUES {rows}",
+    12,
 )
 _TOUCH = ForRows(
     "UPDATE session SET head = v.column2, changed_ms = v.column3, results = v.column4, turn = v.column5, "
@@ -36,8 +38,12 @@ _TOUCH = ForRows(
     "FROM (VALUES {rows}) AS v WHERE number = v.column1",
     12,
 )
-_BEGIN_TURN = ForRows("INSERT INTO turn (session, name, seq) VALUES {rows}", 3)
-_END_TURN = ForRows("UPDATE turn SET taken_back = 1 WHERE (session, name) IN (VALUES {rows})", 2)
+_BEGIN_TURN = ForRows("INSERT INTO turn (session, name, seq, checksum) VALUES {rows}", 4)
+_END_TURN = ForRows(
+    "UPDATE turn SET taken_back = 1, checksum = iif(taken_back, checksum, ~checksum) "
+    "WHERE (session, name) IN (VALUES {rows})",
+    2,
+)
 _HEAD = "SELECT max(id) FROM entry WHERE id BETWEEN ? AND ?"
 
 
@@ -66,6 +72,11 @@ def last_id(device: int) -> int:
 def seq_of(entry: int | None) -> int:
     """The `seq` in an entry's id, 0 for none."""
     return 0 if entry is None else entry & (1 << SEQ_BITS) - 1
+
+
+def named(entry: int) -> str:
+    """An entry as a person may call it: its id tells its device and its place in that one's log."""
+    return f"entry {seq_of(entry)} of device {entry >> SEQ_BITS}"
 
 
 class BatchWriter:
@@ -99,7 +110,7 @@ class BatchWriter:
             facts = encode(record.facts)
             event, key = record.event, record.key
             grown[record.session].add(len(raw), len(payload) + len(facts) + len(event) + len(key) + ROW_BYTES)
-            entries += (
+            entry = (
                 number,
                 record.session,
                 record.kind,
@@ -108,12 +119,15 @@ class BatchWriter:
                 contents.number_of(record),
                 facts,
                 len(record.args),
-                encoding,
+                # A plain number: what is read back is one, too.
+                int(encoding),
                 payload,
             )
-            events += (record.session, number, event)
+            entries += entry
+            entries.append(checksum(*entry))
+            events += (record.session, number, event, checksum(record.session, number, event))
             if key:
-                keys += (record.session, key, number)
+                keys += (record.session, key, number, checksum(record.session, key, number))
         _ENTRY.run(cursor, entries)
         _EVENT.run(cursor, events)
         _KEY.run(cursor, keys)
@@ -149,19 +163,9 @@ class BatchWriter:
         for record in records:
             if record.opening is not None:
                 opening = record.opening
-                rows += (
-                    record.session,
-                    record.device,
-                    opening.name,
-                    opening.kind,
-                    opening.title,
-                    opening.directory,
-                    record.seq,
-                    record.seq,
-                    record.facts.at_ms,
-                    record.facts.at_ms,
-                    self._epoch,
-                )
+                seq, at_ms = record.seq, record.facts.at_ms
+                who = (record.session, record.device, opening.name, opening.kind, opening.title, opening.directory)
+                rows += (*who, seq, seq, at_ms, at_ms, self._epoch, checksum(*who, self._epoch, seq, at_ms))
         if rows:
             _OPEN.run(cursor, rows)
 
@@ -210,9 +214,10 @@ class BatchWriter:
         ended: Values = []
         for record in records:
             if record.turn_begun:
-                begun += (record.session, record.turn_begun, record.seq)
-            for turn in record.turns_ended:
-                ended += (record.session, turn)
+                turn = (record.session, record.turn_begun, record.seq)
+                begun += (*turn, checksum(*turn))
+            for name in record.turns_ended:
+                ended += (record.session, name)
         if begun:
             _BEGIN_TURN.run(cursor, begun)
         if ended:

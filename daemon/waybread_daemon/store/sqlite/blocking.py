@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -12,8 +12,12 @@ import apsw
 from waybread_daemon.store.contract import ContentFacts, Device, Reader, StoreFault, StoreRefusal
 from waybread_daemon.store.sqlite import accounts
 from waybread_daemon.store.sqlite.connection import close, connect_reader, connect_writer, prepare
-from waybread_daemon.store.sqlite.faults import fault_of
+from waybread_daemon.store.sqlite.faults import fault_of, refusal_of
+from waybread_daemon.store.sqlite.frozen import looking
+from waybread_daemon.store.sqlite.heads import older
+from waybread_daemon.store.sqlite.place import examine_place, is_read_only
 from waybread_daemon.store.sqlite.reader import SqliteReader
+from waybread_daemon.store.sqlite.schema import migrations, version_of
 from waybread_daemon.store.sqlite.statements import run, value
 
 T = TypeVar("T")
@@ -78,6 +82,10 @@ def open_looks(path: Path, *, vfs: str | None = None) -> Generator[BlockingLooks
     """Several looks at a store. Raises `StoreRefusal` where there is none or it cannot be read."""
     if not path.exists():
         raise StoreRefusal(f"There is no store at {path}: start the daemon first, or name another file.")
+    if is_read_only(path.parent):
+        with _frozen(path) as connection:
+            yield BlockingLooks(path, connection)
+        return
     prepare(path, vfs)
     try:
         connection = connect_reader(path, vfs)
@@ -87,6 +95,21 @@ def open_looks(path: Path, *, vfs: str | None = None) -> Generator[BlockingLooks
         yield BlockingLooks(path, connection)
     finally:
         close(connection)
+
+
+@contextmanager
+def _frozen(path: Path) -> Generator[apsw.Connection]:
+    """On a disk that takes no writes nothing can be made ready."""
+    examine_place(path, to_look=True)
+    with ExitStack() as opened:
+        try:
+            connection = opened.enter_context(looking(path))
+            version = version_of(connection, path, len(migrations()))
+        except apsw.Error as error:
+            raise refusal_of(error, path) from error
+        if version < len(migrations()):
+            raise older(path, version, len(migrations()))
+        yield connection
 
 
 @contextmanager

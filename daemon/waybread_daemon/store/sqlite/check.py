@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from waybread_daemon.store.sqlite.batch import SEQ_BITS
+from waybread_daemon.store.sqlite.batch import SEQ_BITS, named
+from waybread_daemon.store.sqlite.checksums import COLUMNS, EPOCH, has_checksums
 from waybread_daemon.store.sqlite.copying import Progress, no_progress
 from waybread_daemon.store.sqlite.purge import CHUNK_BITS
 
@@ -71,6 +72,21 @@ QUESTIONS = (
         f"(SELECT max(v.entry) & {_SEQ} FROM event AS v WHERE v.session = s.number), 0)",
     ),
     Question(
+        "{rows} sessions are in a turn that does not stand (the first: {first})",
+        "SELECT s.session FROM session AS s WHERE s.state = 0 AND s.turn <> '' AND NOT EXISTS "
+        "(SELECT 1 FROM turn AS t WHERE t.session = s.number AND t.name = s.turn AND t.taken_back = 0)",
+    ),
+    Question(
+        "{rows} sessions know another newest key than they have (the first: {first})",
+        "SELECT s.session FROM session AS s WHERE s.state = 0 AND s.newest_key <> "
+        "coalesce((SELECT max(k.key) FROM entry_key AS k WHERE k.session = s.number), '')",
+    ),
+    Question(
+        "{rows} sessions know another newest compaction than they have (the first: {first})",
+        "SELECT s.session FROM session AS s LEFT JOIN (SELECT session, max(id) AS id FROM entry WHERE kind = 'compacted' "
+        f"GROUP BY session) AS c ON c.session = s.number WHERE s.state = 0 AND s.base_seq <> coalesce(c.id & {_SEQ}, 0)",
+    ),
+    Question(
         "{rows} entries stand in no session's order (the first: {first})",
         f"SELECT e.id FROM entry AS e {_LIVE}"
         "WHERE NOT EXISTS (SELECT 1 FROM event AS v WHERE v.session = e.session AND v.entry = e.id)",
@@ -95,12 +111,33 @@ QUESTIONS = (
 )
 
 
-def store_faults(connection: apsw.Connection, progress: Progress = no_progress) -> list[str]:
-    """What is wrong in a store, a sentence each; empty where it holds together. Raises what SQLite raises."""
-    progress("checking the file", 0, 0)
-    faults = file_faults(connection)
-    # Rows of a broken file would only say the same in other words.
-    return faults or list(row_faults(connection, progress))
+SINCE_VERSION_2 = (
+    Question(
+        "{rows} sessions are deleted and do not end so, or the other way round (the first: {first})",
+        "SELECT s.session FROM session AS s JOIN device AS d ON d.number = s.device AND d.gone_ms = 0 "
+        f"LEFT JOIN entry AS e ON e.id = s.device << {SEQ_BITS} | s.head WHERE (s.state > 0) <> (e.kind IS 'deleted')",
+    ),
+    *(
+        Question(
+            f"{{rows}} {rows} have another checksum than when they were written (the first: {{first}})",
+            f"SELECT {name} FROM {table} WHERE checksum IS NOT {sums.format(f'row_checksum({COLUMNS[table]})')}",
+        )
+        for table, name, rows, sums in (
+            ("device", "device", "devices", "{}"),
+            ("token", "token", "tokens", "{}"),
+            ("session", "session", "sessions", "{}"),
+            ("turn", "name", "turns", "CASE taken_back WHEN 0 THEN {0} WHEN 1 THEN ~{0} END"),
+            ("event", "entry", "places in sessions' orders", "{}"),
+            ("entry_key", "entry", "keys of requests", "{}"),
+        )
+    ),
+    Question(
+        "the store's epoch has another checksum than when it was written",
+        f"SELECT value FROM meta WHERE name = 'epoch' AND NOT EXISTS (SELECT 1 FROM meta AS m WHERE m.name = '{EPOCH}' "
+        "AND m.value = row_checksum(meta.value)) UNION ALL SELECT '' WHERE NOT EXISTS (SELECT 1 FROM meta WHERE name = 'epoch')",
+    ),
+)
+"""What only a store of that version can be asked: rows that have a checksum, but for those that are read one by one anyway."""
 
 
 def file_faults(connection: apsw.Connection) -> list[str]:
@@ -115,8 +152,9 @@ def file_faults(connection: apsw.Connection) -> list[str]:
 
 def row_faults(connection: apsw.Connection, progress: Progress = no_progress) -> Iterator[str]:
     """What rows that belong together do not agree on."""
-    for at, question in enumerate(QUESTIONS):
-        progress("checking that everything is there", at, len(QUESTIONS))
+    questions = (*QUESTIONS, *SINCE_VERSION_2) if has_checksums(connection) else QUESTIONS
+    for at, question in enumerate(questions):
+        progress("checking that everything is there", at, len(questions))
         rows, first = 0, None
         for (found,) in stream(connection, question.sql):
             rows += 1
@@ -133,7 +171,4 @@ def stream(connection: apsw.Connection, sql: str, *values: float | str | bytes |
 
 
 def _named(found: object) -> str:
-    """An entry's id tells its device and its place in that one's log."""
-    if isinstance(found, int) and found >> SEQ_BITS:
-        return f"entry {found & (1 << SEQ_BITS) - 1} of device {found >> SEQ_BITS}"
-    return str(found)
+    return named(found) if isinstance(found, int) and found >> SEQ_BITS else str(found)

@@ -12,6 +12,7 @@ from typing import Any
 import apsw
 
 from waybread_daemon.store.contract import StoreRefusal
+from waybread_daemon.store.sqlite.checksums import teach
 from waybread_daemon.store.sqlite.faults import refusal_of
 from waybread_daemon.store.sqlite.heads import older
 from waybread_daemon.store.sqlite.place import make_place
@@ -80,6 +81,7 @@ def connect(path: Path, vfs: str | None) -> apsw.Connection:
     connection = apsw.Connection(str(path), apsw.SQLITE_OPEN_READWRITE, vfs, _STATEMENTS)
     wait_when_busy(connection)
     limit_the_log(connection)
+    teach(connection)
     return connection
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import apsw
 
 from waybread_daemon.store.contract import Record, Staged
+from waybread_daemon.store.sqlite.checksums import checksum
 from waybread_daemon.store.sqlite.chunks import Count
 from waybread_daemon.store.sqlite.faults import content_fault
 from waybread_daemon.store.sqlite.packing import Packer
@@ -24,7 +25,7 @@ _FIND = ForRows(
     2,
 )
 _INSERT = ForRows(
-    "INSERT INTO content (id, device, sha256, state, size_bytes, lines, chars, marks, data) VALUES {rows}", 9
+    "INSERT INTO content (id, device, sha256, state, size_bytes, lines, chars, marks, data, checksum) VALUES {rows}", 10
 )
 _ID, _SIZE, _DATA = 0, 4, 8
 """Places in such a row."""
@@ -145,4 +146,6 @@ def _row(number: int, key: Key, data: bytes, packer: Packer) -> Values:
     count = Count()
     count.add(data)
     count.finish()
-    return [number, key[0], key[1], 1, len(data), count.lines, count.chars, b"", packer.pack(data)]
+    packed = packer.pack(data)
+    sums = (count.size_bytes, count.lines, count.chars, b"", packed)
+    return [number, *key, 1, *sums, checksum(number, *key, *sums)]

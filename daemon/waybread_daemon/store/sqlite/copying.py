@@ -1,7 +1,13 @@
-"""Files made beside their place: written under another name, synced, then renamed into it whole."""
+"""Files made beside their place: written under another name, synced, then renamed into it whole.
+
+Beside each lies a file that its maker keeps locked, so that whoever comes later knows whether it is still being made. It is a
+file of its own, because SQLite's locks and others on one file get in each other's way on network file systems.
+"""
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import re
 import secrets
@@ -17,7 +23,9 @@ from waybread_daemon.store.sqlite.place import SIDE_FILES
 Progress = Callable[[str, int, int], None]
 """Hears what is being done, how much of it is done, and how much there is (0: nobody knows)."""
 
-_DRAFT = re.compile(r".+\.[0-9a-f]{12}\.waybread-tmp(-journal|-wal|-shm)?")
+_DRAFT = re.compile(r"(.+\.[0-9a-f]{12}\.waybread-tmp)(-journal|-wal|-shm|-lock)?")
+_LOCK = "-lock"
+_NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL})
 _STALE_S = 3600
 _SPARE_BYTES = 16 * 1024 * 1024
 _PIECE_BYTES = 4 * 1024 * 1024
@@ -31,12 +39,43 @@ def no_progress(_what: str, _done: int, _all: int) -> None:
 def draft(target: Path) -> Generator[Path]:
     """A new empty file beside `target`, for its owner alone. What is still under its name at the end is taken away."""
     sweep(target.parent)
-    path = target.with_name(f"{target.name}.{secrets.token_hex(6)}.waybread-tmp")
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    path, lock = _claimed(target)
     try:
+        os.close(_made(path, target))
         yield path
     finally:
+        # The lock last: what lies there without one is nobody's.
         remove(path)
+        path.with_name(path.name + _LOCK).unlink(missing_ok=True)
+        os.close(lock)
+
+
+def _claimed(target: Path) -> tuple[Path, int]:
+    """A name for a draft, and the descriptor of its lock."""
+    while True:
+        path = target.with_name(f"{target.name}.{secrets.token_hex(6)}.waybread-tmp")
+        file = path.with_name(path.name + _LOCK)
+        lock = _made(file, target)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno in _NO_LOCKS:
+                return path, lock
+        # Whoever sweeps may have taken it away before it was locked.
+        if file.exists() and os.fstat(lock).st_nlink:
+            return path, lock
+        os.close(lock)
+
+
+def _made(path: Path, target: Path) -> int:
+    """A new file. Raises `StoreRefusal`, which names what the person knows of."""
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise StoreRefusal(
+            f"No file can be made in {target.parent} ({error.strerror}): look at its permissions and its disk, or choose "
+            "another folder."
+        ) from error
 
 
 def remove(path: Path) -> None:
@@ -46,23 +85,45 @@ def remove(path: Path) -> None:
 
 
 def leftovers(folder: Path) -> list[Path]:
-    """Files that a command which was killed left half made: nothing has been written to them for an hour."""
-    stale: list[Path] = []
-    for file in sorted(folder.iterdir()):
-        try:
-            if _DRAFT.fullmatch(file.name) and time.time() - file.lstat().st_mtime > _STALE_S:
-                stale.append(file)
-        except FileNotFoundError:
-            continue
-    return stale
+    """Files that a command which was killed left half made."""
+    drafts = [(file, match[1]) for file in sorted(folder.iterdir()) if (match := _DRAFT.fullmatch(file.name))]
+    dead = {name for name in dict.fromkeys(name for _, name in drafts) if _is_dead(folder / name)}
+    return [file for file, name in drafts if name in dead]
+
+
+def _is_dead(draft: Path) -> bool:
+    """Whether nobody makes it any more. Where locks do not work: whether it was not written to for an hour."""
+    lock = draft.with_name(draft.name + _LOCK)
+    try:
+        descriptor = os.open(lock, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            return False
+        newest_s = max((file.lstat().st_mtime for file in (draft, lock) if file.exists()), default=0.0)
+        return time.time() - newest_s > _STALE_S
+    finally:
+        os.close(descriptor)
+    return True
 
 
 def sweep(folder: Path) -> list[Path]:
     """Takes such files away, and tells which."""
     stale = leftovers(folder)
+    swept: list[Path] = []
     for file in stale:
-        file.unlink(missing_ok=True)
-    return stale
+        try:
+            file.unlink(missing_ok=True)
+        except OSError:
+            # Another user's: nothing is lost but room.
+            continue
+        swept.append(file)
+    return swept
 
 
 def need_room(folder: Path, size_bytes: int, what: str) -> None:
@@ -70,8 +131,8 @@ def need_room(folder: Path, size_bytes: int, what: str) -> None:
     free = shutil.disk_usage(folder).free
     if free < size_bytes + _SPARE_BYTES:
         raise StoreRefusal(
-            f"There is no room for {what}: it takes {in_words(size_bytes + _SPARE_BYTES)} on the disk of {folder}, and "
-            f"{in_words(free)} are free there. Free some space first; nothing was changed."
+            f"There is no room for {what}: it takes {in_words(size_bytes)}, of the disk of {folder} {in_words(free)} are "
+            f"free, and {in_words(_SPARE_BYTES)} must stay so. Free some space first; nothing was changed."
         )
 
 

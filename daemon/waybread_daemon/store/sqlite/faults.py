@@ -22,7 +22,7 @@ def fault_of(error: Exception, path: Path, system_errno: int = 0) -> StoreFault:
         fault = StoreFault(
             ErrorCode.STORAGE_FULL,
             f"The disk or quota that holds {path} is full. Nothing of this was stored: "
-            "free some space there and send it again; whatever only looks still works.",
+            "free some space there (deleting sessions takes some itself) and send it again; whatever only looks still works.",
         )
     elif isinstance(error, apsw.BusyError):
         fault = StoreFault(
@@ -52,6 +52,15 @@ def refusal_of(error: apsw.Error, path: Path) -> StoreRefusal:
         )
     refusal.__cause__ = error
     return refusal
+
+
+def damage_fault(what: str) -> StoreFault:
+    """What is read is not what was written: no text is made of it."""
+    return StoreFault(
+        ErrorCode.INTERNAL,
+        f"The store is damaged: {what} has another checksum than when it was written, so nothing is shown of it. "
+        "`waybread doctor` tells what else is; the disk may be failing, and a backup may have it whole.",
+    )
 
 
 def sequence_fault(device: int, seq: int, expected: int) -> StoreFault:

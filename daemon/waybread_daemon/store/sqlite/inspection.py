@@ -15,16 +15,27 @@ from typing import NamedTuple
 import apsw
 
 from waybread_daemon.store.sqlite.check import file_faults, row_faults
-from waybread_daemon.store.sqlite.connection import LOG_LIMIT_BYTES, close, connect, connect_guest, only_look
-from waybread_daemon.store.sqlite.contents_check import content_faults, entry_faults
+from waybread_daemon.store.sqlite.connection import LOG_LIMIT_BYTES, close, connect
+from waybread_daemon.store.sqlite.contents_check import data_faults
 from waybread_daemon.store.sqlite.copying import Progress
+from waybread_daemon.store.sqlite.counting import count_anew, size_faults
 from waybread_daemon.store.sqlite.faults import fault_of
+from waybread_daemon.store.sqlite.frozen import looking
 from waybread_daemon.store.sqlite.purge import Purge
 from waybread_daemon.store.sqlite.schema import migrations
 from waybread_daemon.store.sqlite.sizes import Usage
 from waybread_daemon.store.sqlite.statements import run, value
 
-__all__ = ["LOG_LIMIT_BYTES", "DeviceUse", "Inspection", "cut_log", "inspect", "purge_leftovers", "reindex"]
+__all__ = [
+    "LOG_LIMIT_BYTES",
+    "DeviceUse",
+    "Inspection",
+    "count_sizes",
+    "cut_log",
+    "inspect",
+    "purge_leftovers",
+    "reindex",
+]
 
 
 class DeviceUse(NamedTuple):
@@ -54,8 +65,11 @@ class Inspection:
 
     def data_faults(self, progress: Progress) -> Iterator[str]:
         """What cannot be read of entries and contents, and whose hash is wrong."""
-        yield from entry_faults(self._connection, progress)
-        yield from content_faults(self._connection, progress)
+        yield from data_faults(self._connection, progress)
+
+    def size_faults(self) -> list[str]:
+        """Whose row says another size than it has; none where the store is of a version that does not say so."""
+        return list(size_faults(self._connection)) if self.version == self.newest_version else []
 
     def counts(self) -> tuple[int, int]:
         """How many entries and contents there are."""
@@ -92,12 +106,8 @@ class Inspection:
 def inspect(path: Path) -> Generator[Inspection]:
     """Looks at the store's file, which is there. Raises `StoreFault`."""
     try:
-        connection = connect_guest(path)
-        try:
-            only_look(connection)
+        with looking(path) as connection:
             yield Inspection(connection)
-        finally:
-            close(connection)
     except apsw.Error as error:
         raise fault_of(error, path) from error
 
@@ -106,6 +116,12 @@ def reindex(path: Path) -> None:
     """Makes every index anew. For the process that holds the place. Raises `StoreFault`."""
     with _changing(path) as connection:
         run(connection.cursor(), "REINDEX")
+
+
+def count_sizes(path: Path) -> None:
+    """Counts all sizes anew. For the process that holds the place. Raises `StoreFault`."""
+    with _changing(path) as connection:
+        count_anew(connection)
 
 
 def cut_log(path: Path) -> bool:

@@ -6,6 +6,7 @@ is no such table, nothing is known and nothing is refused.
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -26,7 +27,8 @@ def file_system(path: Path, mounts: Path = MOUNTS) -> str:
         table = mounts.read_text("utf-8", "surrogateescape")
     except OSError:
         return ""
-    place = path.resolve()
+    # Not `Path.resolve`, which raises at links that lead to themselves.
+    place = Path(os.path.realpath(path))
     longest, found = -1, ""
     for line in table.splitlines():
         mount, _, source = line.partition(" - ")

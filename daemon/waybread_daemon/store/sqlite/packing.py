@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import enum
+from typing import Any
 
+import apsw
 import zstandard
 
 _WORTH_BYTES = 64
@@ -32,11 +34,18 @@ def raw_size(payload: bytes) -> int:
     return size_bytes if size_bytes >= 0 else len(payload)
 
 
+def teach_raw_size(connection: apsw.Connection) -> None:
+    """Makes `raw_size` known to a connection, as a function of SQL."""
+    # The types that come with apsw name one that Python 3.11 has not.
+    untyped: Any = connection
+    untyped.create_scalar_function("raw_size", raw_size, 1, deterministic=True)
+
+
 class Packer:
     """Compresses, for one thread."""
 
     def __init__(self) -> None:
-        # No checksum: SQLite's own pages and the hash of each file's content say more than four bytes a row would.
+        # No checksum: each row has one, of its compressed form and of all else in it.
         self._entries = zstandard.ZstdCompressor(level=_ENTRY_LEVEL, write_checksum=False)
         self._contents = zstandard.ZstdCompressor(level=_CONTENT_LEVEL, write_checksum=False)
 

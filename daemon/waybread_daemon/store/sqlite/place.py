@@ -10,7 +10,7 @@ import stat
 from pathlib import Path
 
 from waybread_daemon.store.contract import StoreRefusal
-from waybread_daemon.store.sqlite.heads import another_program, newer, read_head
+from waybread_daemon.store.sqlite.heads import read_head, refuse_head
 from waybread_daemon.store.sqlite.mounts import file_system, is_network
 from waybread_daemon.store.sqlite.schema import migrations
 
@@ -21,27 +21,34 @@ _CONTAINER_MARKS = (Path("/.dockerenv"), Path("/run/.containerenv"), Path("/run/
 _UID_MAP, _GID_MAP = Path("/proc/self/uid_map"), Path("/proc/self/gid_map")
 
 
-def examine_place(path: Path) -> None:
-    """Refuses a place where no store of ours can be, before anything is made or touched there.
+def examine_place(path: Path, *, to_look: bool = False) -> None:
+    """Refuses a place where no store of ours can be, before anything is made or touched there. `to_look`: for a command that
+    changes nothing, which a disk that takes no writes does not keep from it.
 
     Raises `StoreRefusal`: one sentence, with the command that helps.
     """
     try:
-        examine_folder(path)
+        examine_folder(path, to_look=to_look)
         head = read_head(path) if path.exists() else None
     except OSError as error:
         raise _refusal(path, error) from error
-    if head is not None and head.application and not head.is_ours:
-        raise another_program(path)
-    newest = len(migrations())
-    if head is not None and head.is_ours and head.version > newest:
-        raise newer(path, head.version, newest)
+    if head is not None:
+        refuse_head(path, head, len(migrations()))
 
 
-def examine_folder(path: Path) -> None:
+def examine_folder(path: Path, *, to_look: bool = False) -> None:
     """The same, whatever the store's file holds. Raises `StoreRefusal`, and `OSError` for what cannot be looked at."""
-    _examine_folder(path.parent)
-    _examine_files(path)
+    to_look = to_look and is_read_only(path.parent)
+    _examine_folder(path.parent, to_look=to_look)
+    _examine_files(path, to_look=to_look)
+
+
+def is_read_only(folder: Path) -> bool:
+    """Whether a folder is on a disk that is mounted read-only. Raises no fault: of one that is not there nothing is known."""
+    try:
+        return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
+    except OSError:
+        return False
 
 
 def make_folder(path: Path) -> None:
@@ -104,7 +111,7 @@ def lock_file(path: Path) -> Path:
     return path.with_name(path.name + ".lock")
 
 
-def _examine_folder(folder: Path) -> None:
+def _examine_folder(folder: Path, *, to_look: bool) -> None:
     kind = file_system(folder)
     if is_network(kind):
         raise StoreRefusal(
@@ -123,15 +130,18 @@ def _examine_folder(folder: Path) -> None:
         return
     if not stat.S_ISDIR(there.st_mode):
         raise StoreRefusal(f"{folder} is no folder: move that file away, or name another file.")
-    if os.statvfs(folder).f_flag & os.ST_RDONLY:
+    if is_read_only(folder) and not to_look:
         raise StoreRefusal(
-            f"{folder} is on a disk that is mounted read-only: mount it for writing, or name another file."
+            f"{folder} is on a disk that is mounted read-only: mount it for writing, or name another file. Commands that only "
+            "look still work, and `waybread backup` does."
         )
-    if _is_foreign(there) or not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+    # What cannot be written cannot be spoiled for its owner either.
+    if (_is_foreign(there) and not to_look) or not os.access(folder, os.R_OK | os.X_OK | (0 if to_look else os.W_OK)):
         raise foreign(folder, folder, there.st_uid)
 
 
-def _examine_files(path: Path) -> None:
+def _examine_files(path: Path, *, to_look: bool) -> None:
+    may = os.R_OK if to_look else os.R_OK | os.W_OK
     for file in (path, *(path.with_name(path.name + suffix) for suffix in SIDE_FILES), lock_file(path)):
         try:
             there = file.lstat()
@@ -144,13 +154,12 @@ def _examine_files(path: Path) -> None:
             )
         if not stat.S_ISREG(there.st_mode):
             raise StoreRefusal(f"{file} is no file: move it away, or name another file.")
-        if _is_foreign(there) or not _is_open_to_us(file):
+        if (_is_foreign(there) and not to_look) or not _is_open_to_us(file, may):
             raise foreign(file, path.parent, there.st_uid)
 
 
-def _is_open_to_us(file: Path) -> bool:
+def _is_open_to_us(file: Path, may: int) -> bool:
     """Whether a file can be read and written, or is there no more: the journal of another process comes and goes."""
-    may = os.R_OK | os.W_OK
     return os.access(file, may) or not file.exists() or os.access(file, may)
 
 

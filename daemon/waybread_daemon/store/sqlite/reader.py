@@ -23,9 +23,11 @@ from waybread_daemon.store.contract import (
 )
 from waybread_daemon.store.sizes import DeviceSizes, FileSizes, OldSession, SessionSizes
 from waybread_daemon.store.sqlite import accounts, sizes
-from waybread_daemon.store.sqlite.batch import SEQ_BITS, first_id, last_id, seq_of
+from waybread_daemon.store.sqlite.batch import SEQ_BITS, first_id, last_id, named, seq_of
+from waybread_daemon.store.sqlite.checksums import COLUMNS, checksum
 from waybread_daemon.store.sqlite.chunks import Marks, Text
 from waybread_daemon.store.sqlite.connection import close
+from waybread_daemon.store.sqlite.faults import damage_fault
 from waybread_daemon.store.sqlite.packing import Unpacker
 from waybread_daemon.store.sqlite.purge import CHUNK_BITS
 from waybread_daemon.store.sqlite.statements import Rows, run, value
@@ -38,7 +40,7 @@ _SESSION = (
 # The payload stands last: it may lie on many pages, and what follows it would be read over them.
 _ROW = (
     "SELECT e.id, e.session, e.kind, e.number, e.facts, e.args_bytes, e.root, "
-    "e.content, c.size_bytes, c.lines, c.chars, e.encoding, e.payload "
+    "e.content, c.size_bytes, c.lines, c.chars, e.encoding, e.payload, e.checksum "
 )
 _CONTENTS = "LEFT JOIN content AS c ON c.id = e.content "
 _FROM_ENTRY = _ROW + "FROM entry AS e " + _CONTENTS
@@ -62,6 +64,7 @@ _CONTENT = (
     "AND state > 0 AND EXISTS (SELECT 1 FROM holding AS h JOIN session AS s ON s.number = h.session "
     "WHERE h.content = content.id AND s.state = 0)"
 )
+_CONTENT_ROW = f"SELECT {COLUMNS['content']}, checksum FROM content WHERE id = ?"  # noqa: S608  # only the program's own words
 _KNOWN = "SELECT device, session, state = 0 FROM session WHERE number = ?"
 _NO_ENTRY = (1 << 63) - 1
 _SEQ = (1 << SEQ_BITS) - 1
@@ -124,11 +127,14 @@ class SqliteReader:
         if device is None:
             return []
         rows = self._all(
-            "SELECT entry, event FROM event WHERE session = ? AND entry >= ? AND event <> x'' ORDER BY entry",
+            "SELECT entry, event, checksum FROM event WHERE session = ? AND entry >= ? ORDER BY entry",
             session,
             first_id(device) + from_seq,
         )
-        return [EventRow(entry & _SEQ, event) for entry, event in rows]
+        for entry, event, written in rows:
+            if checksum(session, entry, event) != written:
+                raise damage_fault(named(entry))
+        return [EventRow(entry & _SEQ, event) for entry, event, _ in rows if event]
 
     def turn(self, session: int, turn: str) -> TurnFacts | None:
         rows = self._all("SELECT seq, taken_back FROM turn WHERE session = ? AND name = ?", session, turn)
@@ -238,7 +244,10 @@ class SqliteReader:
         chars: int,
         encoding: int,
         payload: bytes,
+        written: int,
     ) -> Row:
+        if checksum(entry, session, kind, number, root, content, facts, args_bytes, encoding, payload) != written:
+            raise damage_fault(named(entry))
         known = self._known(session)
         payload = self._unpacker.unpack_entry(encoding, payload)
         return Row(
@@ -255,13 +264,19 @@ class SqliteReader:
         )
 
     def _text(self, content: ContentFacts) -> Text:
-        ((marks, data),) = self._all("SELECT marks, data FROM content WHERE id = ?", content.content)
+        rows = self._all(_CONTENT_ROW, content.content)
+        if not rows or checksum(*rows[0][:-1]) != rows[0][-1]:
+            raise damage_fault(f"content {content.content}")
+        *_, marks, data, _ = rows[0]
 
         def fetch(number: int) -> bytes:
             if data is not None:
                 return self._unpacker.unpack(data)
-            ((chunk,),) = self._all("SELECT data FROM chunk WHERE id = ?", content.content << CHUNK_BITS | number)
-            return self._unpacker.unpack(chunk)
+            chunk = content.content << CHUNK_BITS | number
+            found = self._all("SELECT data, checksum FROM chunk WHERE id = ?", chunk)
+            if not found or checksum(chunk, found[0][0]) != found[0][1]:
+                raise damage_fault(f"chunk {number} of content {content.content}")
+            return self._unpacker.unpack(found[0][0])
 
         # Content that is in its row is one chunk, before which nothing lies.
         return Text(content.size_bytes, Marks(marks or bytes(24)), fetch)

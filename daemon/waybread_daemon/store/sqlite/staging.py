@@ -11,6 +11,7 @@ from itertools import islice
 import apsw
 
 from waybread_daemon.store.contract import Staged
+from waybread_daemon.store.sqlite.checksums import checksum
 from waybread_daemon.store.sqlite.chunks import Count, Marks, cut
 from waybread_daemon.store.sqlite.packing import Packer
 from waybread_daemon.store.sqlite.purge import CHUNK_BITS
@@ -21,12 +22,14 @@ Submit = Callable[[Callable[[apsw.Cursor], None]], asyncio.Future[None]]
 PIECE_CHUNKS = 16
 """2 MiB of content: other records wait for one such piece at most."""
 
-_CHUNK = ForRows("INSERT INTO chunk (id, data) VALUES {rows}", 2)
+_CHUNK = ForRows("INSERT INTO chunk (id, data, checksum) VALUES {rows}", 3)
 _BEGIN = (
     "INSERT INTO content (id, device, sha256, state, size_bytes, lines, chars, marks, data) "
     "VALUES (?, ?, ?, 0, 0, 0, 0, x'', NULL)"
 )
-_FINISH = "UPDATE content SET size_bytes = ?, lines = ?, chars = ?, marks = ?, stored_bytes = ? WHERE id = ?"
+_FINISH = (
+    "UPDATE content SET size_bytes = ?, lines = ?, chars = ?, marks = ?, stored_bytes = ?, checksum = ? WHERE id = ?"
+)
 
 
 class Stager:
@@ -63,13 +66,14 @@ class Stager:
                 await writing
                 if not rows:
                     break
-                piece_bytes = sum(len(chunk) for chunk in rows[1::2])
+                piece_bytes = sum(len(chunk) for chunk in rows[1::3])
                 if allow is not None:
                     allow(piece_bytes)
                 stored_bytes += piece_bytes
                 writing = self._submit(_writing(rows))
             count.finish()
-            finish = (count.size_bytes, count.lines, count.chars, marks.stored(), stored_bytes, number)
+            sums = (count.size_bytes, count.lines, count.chars, marks.stored())
+            finish = (*sums, stored_bytes, checksum(number, device, sha256, *sums, None), number)
             await self._submit(lambda cursor: _once(cursor, _FINISH, *finish))
             self.raw_bytes += count.size_bytes
             self.stored_bytes += stored_bytes
@@ -97,7 +101,8 @@ class Stager:
             chunk = data[start:end]
             marks.add(count)
             count.add(chunk)
-            rows += (number << CHUNK_BITS | place, packer.pack(chunk))
+            row = (number << CHUNK_BITS | place, packer.pack(chunk))
+            rows += (*row, checksum(*row))
         return rows
 
 

@@ -1,7 +1,6 @@
 """The data folder as the doctor sees it."""
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from waybread_daemon.cli.doctor.findings import Finding
 from waybread_daemon.cli.doctor.place import place_findings, refused
 from waybread_daemon.store.contract import StoreRefusal
 from waybread_daemon.store.sqlite.connection import prepare
+from waybread_daemon.store.sqlite.copying import draft
 from waybread_daemon.store.sqlite.place import hold_place
 
 
@@ -72,6 +72,20 @@ def test_settings_may_be_read_and_not_written_by_others(path: Path) -> None:
     assert finding.sentence == f"{file} is open to others (mode 664)"
 
 
+def test_a_disk_that_is_mounted_read_only_is_a_fault_and_no_reason_to_look_no_further(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def yes(_: Path) -> bool:
+        return True
+
+    for module in ("waybread_daemon.cli.doctor.place", "waybread_daemon.store.sqlite.place"):
+        monkeypatch.setattr(f"{module}.is_read_only", yes)
+    assert refused(path) is None
+    (finding,) = bad(path)
+    assert finding.level == "fault"
+    assert finding.sentence == f"{path.parent} is on a disk that is mounted read-only, so no daemon can serve it"
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
 def test_a_file_of_another_user_is_told_with_the_chown(path: Path) -> None:
     file = path.with_name("waybread.toml")
@@ -89,9 +103,10 @@ def test_a_file_of_another_user_is_told_with_the_chown(path: Path) -> None:
 
 def test_what_killed_commands_left_half_made_is_taken_away_by_a_repair(path: Path) -> None:
     stale = path.with_name("waybread.sqlite.0123456789ab.waybread-tmp")
+    with draft(path):
+        # One that is still being made is nobody's leftover.
+        assert bad(path) == []
     stale.touch(0o600)
-    assert bad(path) == []
-    os.utime(stale, (time.time() - 4000, time.time() - 4000))
     (finding,) = bad(path)
     assert finding.sentence == f"commands that were killed left half-made files: {stale.name}"
     assert repaired(finding) == "removed 1 half-made files"

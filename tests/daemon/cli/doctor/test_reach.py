@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.daemon.cli.support import serving
+from tests.daemon.cli.support import serving, waybread
 from tests.daemon.secured import Authority
 from waybread_daemon.cli.doctor.findings import Finding
 from waybread_daemon.cli.doctor.reach import reach_findings
@@ -102,3 +102,20 @@ def test_another_program_and_an_untrusted_certificate_at_the_public_address_are_
             assert "has a certificate that this machine does not trust" in found[1].sentence
             assert daemon.stop() == 0
         assert other.stop() == 0
+
+
+@pytest.mark.parametrize(
+    "days, level, told",
+    [(400, "ok", "is good until "), (10, "warning", "is good for 9 more days"), (-2, "fault", "expired at ")],
+)
+def test_a_certificate_that_a_daemon_has_by_flags_is_looked_at(
+    tmp_path: Path, days: int, level: str, told: str
+) -> None:
+    pair = Authority().issue(tmp_path, days=days)
+    with serving(tmp_path / "data", "--tls-cert", str(pair.cert), "--tls-key", str(pair.key)) as daemon:
+        ran = waybread("doctor", "--data", daemon.data, "--json")
+    (finding,) = [one for one in ran.objects() if one["check"] == "certificate"]
+    assert finding["level"] == level
+    assert finding["sentence"].startswith(f"the daemon's certificate, from {pair.cert}, ")
+    assert told in finding["sentence"]
+    assert ran.status == (1 if level == "fault" else 0)

@@ -144,6 +144,19 @@ def test_a_device_near_its_quota_is_a_warning_and_one_over_it_a_fault(path: Path
     assert finding.sentence.startswith("the device 'phone' takes ")
 
 
+def test_wrong_sizes_are_counted_anew_when_no_daemon_runs(path: Path) -> None:
+    sql(path, "UPDATE session SET stored_bytes = 7 WHERE number = 1")
+    (finding,) = bad(path)
+    assert (finding.level, finding.check) == ("fault", "sizes")
+    assert finding.sentence == "1 sizes are wrong (the session a has other sizes than its row says)"
+    lock = hold_place(path)
+    with pytest.raises(StoreRefusal, match="Another Waybread serves the store"):
+        repaired(finding)
+    os.close(lock)
+    assert repaired(finding) == "counted all sizes anew"
+    assert bad(path) == []
+
+
 def test_a_log_that_grew_too_large_is_cut_by_a_repair(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "LOG_LIMIT_BYTES", 10_000)
     reading = connect(path, None)
@@ -159,7 +172,7 @@ def test_a_log_that_grew_too_large_is_cut_by_a_repair(path: Path, monkeypatch: p
 
 
 def test_contents_that_nobody_holds_are_taken_away_by_a_repair_and_left_to_a_daemon_that_runs(path: Path) -> None:
-    sql(path, "INSERT INTO content VALUES (50, 1, x'00', 0, 9, 1, 9, x'', NULL, 9)")
+    sql(path, "INSERT INTO content VALUES (50, 1, x'00', 0, 9, 1, 9, x'', NULL, 9, 0)")
     (finding,) = bad(path)
     assert finding.sentence == "1 contents were written ahead or let go, and no session holds them"
     lock = hold_place(path)

@@ -154,11 +154,42 @@ def test_a_store_with_a_fault_gives_no_backup_and_leaves_nothing(path: Path, tmp
     assert list((tmp_path / "out").iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    "spoil, why",
+    [
+        ("UPDATE entry SET encoding = 1 WHERE number = 1", "entry 2 of device 1: its text cannot be decompressed"),
+        ("UPDATE content SET sha256 = zeroblob(32) WHERE id = 1", "content 1 of device 1 has another hash"),
+        ("UPDATE event SET event = x'61' WHERE entry & 0xff = 3", "1 places in sessions' orders have another checksum"),
+    ],
+)
+def test_a_content_that_is_not_right_gives_no_backup(path: Path, tmp_path: Path, spoil: str, why: str) -> None:
+    sql(path, spoil)
+    (tmp_path / "out").mkdir()
+    with pytest.raises(StoreRefusal, match=rf"has a fault, so no backup was made \({why}.*`waybread doctor` tells"):
+        back_up(path, tmp_path / "out" / "b", replace=False)
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_backup_replaces_a_backup_and_never_the_store(path: Path, tmp_path: Path) -> None:
+    beside = path.parent / "backup"
+    back_up(path, beside, replace=False)
+    back_up(path, beside, replace=True)
+    before = path.read_bytes()
+    for target in (path, path.with_name("s-wal"), path.with_name("s.lock")):
+        with pytest.raises(StoreRefusal, match=r"is the store's own file|belongs to the database beside it"):
+            back_up(path, target, replace=True)
+    (tmp_path / "link").symlink_to(path)
+    with pytest.raises(StoreRefusal, match="is a link, which no backup can replace"):
+        back_up(path, tmp_path / "link", replace=True)
+    assert path.read_bytes() == before
+
+
 def test_where_there_is_no_room_nothing_is_begun(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     set_disk(monkeypatch, 1000)
     (tmp_path / "out").mkdir()
     with pytest.raises(
-        StoreRefusal, match=r"There is no room for a copy of .*: it takes 1\d\.\d MiB .* 1000 bytes are free"
+        StoreRefusal,
+        match=r"There is no room for a copy of .*: it takes \d+\.\d KiB, .* 1000 bytes are free, and 16\.0 MiB must stay so",
     ):
         back_up(path, tmp_path / "out" / "b", replace=False)
     assert list((tmp_path / "out").iterdir()) == []

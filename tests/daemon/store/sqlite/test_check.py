@@ -6,8 +6,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from tests.daemon.store.filled import Heard, fill, sql
-from waybread_daemon.store.sqlite.check import QUESTIONS, file_faults, row_faults, store_faults, stream
+from tests.daemon.store.filled import Heard, fill, old_store, seal_all, sql
+from waybread_daemon.store.sqlite.check import QUESTIONS, SINCE_VERSION_2, file_faults, row_faults, stream
 from waybread_daemon.store.sqlite.connection import close, connect
 
 
@@ -26,7 +26,7 @@ def path(whole: Path, tmp_path: Path) -> Path:
 def faults(path: Path) -> list[str]:
     connection = connect(path, None)
     try:
-        return store_faults(connection)
+        return file_faults(connection) or list(row_faults(connection))
     finally:
         close(connection)
 
@@ -54,7 +54,7 @@ SPOILED: list[tuple[str, list[str]]] = [
         ],
     ),
     (
-        "DELETE FROM entry WHERE number = 1 AND session = 1; DELETE FROM entry_key WHERE session = 1",
+        "DELETE FROM entry WHERE number = 1 AND session = 1; DELETE FROM entry_key WHERE key = 'key-000000001' AND session = 1",
         [
             "1 results have lost the earlier result whose body they share (the first: entry 6 of device 1)",
             "1 sessions have not each of their results once (the first: a)",
@@ -75,22 +75,94 @@ SPOILED: list[tuple[str, list[str]]] = [
         "UPDATE entry_key SET entry = entry + 100 WHERE key = 'key-000000003'",
         ["2 keys of requests stand for no entry (the first: key-000000003)"],
     ),
+    (
+        "UPDATE session SET state = 2 WHERE number = 1",
+        ["1 sessions are deleted and do not end so, or the other way round (the first: a)"],
+    ),
+    (
+        "UPDATE entry SET kind = 'deleted' WHERE id & 0xff = 6",
+        ["1 sessions are deleted and do not end so, or the other way round (the first: a)"],
+    ),
+    (
+        "INSERT INTO turn (session, name, seq, taken_back) VALUES (1, 't', 3, 1); UPDATE session SET turn = 't'",
+        ["2 sessions are in a turn that does not stand (the first: a)"],
+    ),
+    (
+        "UPDATE session SET newest_key = 'key-000000003' WHERE number = 2",
+        ["1 sessions know another newest key than they have (the first: b)"],
+    ),
+    (
+        "UPDATE session SET base_seq = 3 WHERE number = 2",
+        ["1 sessions know another newest compaction than they have (the first: b)"],
+    ),
 ]
 
 
 @pytest.mark.parametrize("spoil, found", SPOILED)
 def test_what_is_lost_is_told_with_the_first_place(path: Path, spoil: str, found: list[str]) -> None:
     sql(path, spoil)
+    seal_all(path)
+    sql(path, "UPDATE turn SET checksum = ~checksum WHERE taken_back = 1")
     assert faults(path) == found
+
+
+@pytest.mark.parametrize(
+    "spoil, found",
+    [
+        ("UPDATE device SET name = 'phonf'", "1 devices have another checksum (the first: device)"),
+        ("UPDATE device SET gone_ms = 1", "1 devices have another checksum (the first: device)"),
+        ("UPDATE token SET role = 'viewer'", "1 tokens have another checksum (the first: token)"),
+        ("UPDATE token SET revoked_ms = 0", "1 tokens have another checksum (the first: token)"),
+        ("UPDATE session SET title = 'titles' WHERE number = 1", "1 sessions have another checksum (the first: a)"),
+        ("UPDATE turn SET taken_back = 1", "1 turns have another checksum (the first: t)"),
+        ("UPDATE turn SET taken_back = 2", "1 turns have another checksum (the first: t)"),
+        (
+            "UPDATE event SET event = x'61' WHERE entry & 0xff = 2",
+            "1 places in sessions' orders have another checksum (the first: entry 2 of device 1)",
+        ),
+        (
+            "UPDATE entry_key SET key = 'key-000000000' WHERE entry & 0xff = 2",
+            "1 keys of requests have another checksum (the first: entry 2 of device 1)",
+        ),
+        ("UPDATE meta SET value = 'x' WHERE name = 'epoch'", "the store's epoch has another checksum"),
+        ("DELETE FROM meta WHERE name = 'epoch'", "the store's epoch has another checksum"),
+        ("DELETE FROM meta WHERE name = 'epoch_checksum'", "the store's epoch has another checksum"),
+    ],
+)
+def test_a_row_that_is_not_what_was_written_is_told(path: Path, spoil: str, found: str) -> None:
+    sql(path, "INSERT INTO turn (session, name, seq) VALUES (1, 't', 3)")
+    sql(
+        path,
+        "INSERT INTO token (token, device, role, secret_hash, made_ms, revoked_ms) VALUES ('token', 1, 'device', x'00', 1, 2)",
+    )
+    seal_all(path)
+    assert faults(path) == []
+    sql(path, spoil)
+    assert [
+        sentence.replace(" than when they were written", "").replace(" than when it was written", "")
+        for sentence in faults(path)
+    ] == [found]
+
+
+def test_a_store_of_the_first_version_is_asked_for_no_checksums(tmp_path: Path) -> None:
+    old_store(tmp_path / "old" / "s")
+    heard = Heard()
+    connection = connect(tmp_path / "old" / "s", None)
+    assert list(row_faults(connection, heard)) == []
+    close(connection)
+    assert len(heard.told) == len(QUESTIONS)
 
 
 def test_every_question_is_answered_by_one_of_these() -> None:
     found = [sentence for _, sentences in SPOILED for sentence in sentences]
-    asked = {question.sentence.removeprefix("{rows} ").partition(" (")[0] for question in QUESTIONS}
+    asked = {
+        question.sentence.removeprefix("{rows} ").partition(" (")[0] for question in (*QUESTIONS, SINCE_VERSION_2[0])
+    }
     assert {sentence.partition(" ")[2].partition(" (")[0] for sentence in found} == asked
 
 
 def test_what_a_deleted_session_leaves_while_it_is_purged_is_no_fault(path: Path) -> None:
+    sql(path, "UPDATE entry SET kind = 'deleted' WHERE id = (SELECT max(id) FROM entry WHERE session = 1)")
     sql(path, "UPDATE session SET state = 1 WHERE number = 1; DELETE FROM entry WHERE session = 1 AND number < 3")
     sql(path, "DELETE FROM entry_key WHERE session = 1; DELETE FROM holding WHERE session = 1")
     sql(path, "UPDATE content SET state = 0 WHERE id = 3; DELETE FROM chunk WHERE id = 3 << 20")
@@ -116,7 +188,8 @@ def test_progress_is_told_of_each_question(path: Path) -> None:
     connection = connect(path, None)
     assert list(row_faults(connection, heard)) == []
     close(connection)
-    assert heard.told == [("checking that everything is there", at, len(QUESTIONS)) for at in range(len(QUESTIONS))]
+    asked = len(QUESTIONS) + len(SINCE_VERSION_2)
+    assert heard.told == [("checking that everything is there", at, asked) for at in range(asked)]
 
 
 def test_rows_are_streamed_one_at_a_time() -> None:

@@ -2,8 +2,8 @@
 
 import asyncio
 import random
-import time
 import threading
+import time
 from pathlib import Path
 
 from tests.daemon.store.opened import Opened, opened, opening, result

@@ -65,7 +65,7 @@ def test_closing_rolls_back_what_was_not_committed(path: Path) -> None:
     connection = connect_writer(path, None)
     run(connection.cursor(), "BEGIN IMMEDIATE; DELETE FROM meta")
     close(connection)
-    assert value(connect_reader(path, None).cursor(), "SELECT count(*) FROM meta") == 2
+    assert value(connect_reader(path, None).cursor(), "SELECT count(*) FROM meta") == 3
 
 
 def test_a_file_system_without_shared_memory_is_refused() -> None:
@@ -76,7 +76,7 @@ def test_a_file_system_without_shared_memory_is_refused() -> None:
 
 def test_a_file_that_was_replaced_while_it_was_opened_is_refused_and_gets_no_log(path: Path) -> None:
     connection = connect(path, None)
-    assert value(connection.cursor(), "SELECT count(*) FROM meta") == 2
+    assert value(connection.cursor(), "SELECT count(*) FROM meta") == 3
     refuse_what_was_moved(connection, path)
     path.rename(path.with_name("kept"))
     with pytest.raises(StoreRefusal, match=r"The store at .* was replaced just now: do it again\."):

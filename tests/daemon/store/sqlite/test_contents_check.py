@@ -10,8 +10,15 @@ import zstandard
 from tests.daemon.store.filled import LARGE, SMALL, fill, sql
 from waybread_daemon.store.sqlite import contents_check
 from waybread_daemon.store.sqlite.connection import close, connect
-from waybread_daemon.store.sqlite.contents_check import content_faults, entry_faults
+from waybread_daemon.store.sqlite.contents_check import (
+    content_faults,
+    end_faults,
+    entry_faults,
+    first_fault,
+    store_faults,
+)
 from waybread_daemon.store.sqlite.copying import no_progress
+from waybread_daemon.store.sqlite.statements import run
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +36,11 @@ def path(whole: Path, tmp_path: Path) -> Path:
 def faults(path: Path) -> list[str]:
     connection = connect(path, None)
     try:
-        return [*content_faults(connection, no_progress), *entry_faults(connection, no_progress)]
+        return [
+            *content_faults(connection, no_progress),
+            *entry_faults(connection, no_progress),
+            *end_faults(connection),
+        ]
     finally:
         close(connection)
 
@@ -97,6 +108,47 @@ def test_what_cannot_be_read_is_told(path: Path, spoil: str, found: str) -> None
     sql(path, spoil)
     (sentence,) = faults(path)
     assert sentence.startswith(found)
+
+
+def test_a_session_that_says_another_time_than_its_last_entry_is_told(path: Path) -> None:
+    sql(path, "UPDATE session SET changed_ms = 7 WHERE number = 2")
+    assert faults(path) == ["the session b says that it changed at another time than it did"]
+
+
+@pytest.mark.parametrize(
+    "spoil, found",
+    [
+        ("UPDATE entry SET number = 9 WHERE id & 0xff = 2", "entry 2 of device 1 has another checksum"),
+        ("UPDATE entry SET payload = x'6120626f647a' WHERE id & 0xff = 2", "entry 2 of device 1 has another checksum"),
+        (
+            "UPDATE chunk SET checksum = 0 WHERE id = 3 << 20",
+            "content 3 of device 1 has a chunk that has another checksum",
+        ),
+        ("UPDATE content SET checksum = 0 WHERE id = 1", "content 1 of device 1 has another checksum"),
+    ],
+)
+def test_what_can_be_read_and_is_not_what_was_written_is_told(path: Path, spoil: str, found: str) -> None:
+    sql(path, spoil)
+    assert faults(path) == [f"{found} than when it was written"]
+
+
+def test_a_text_without_a_hash_is_told_by_its_checksum(path: Path) -> None:
+    changed = pack(LARGE[:131_072].replace(b"row", b"Row", 1))
+    sql(path, "UPDATE chunk SET data = ? WHERE id = 3 << 20", changed)
+    assert faults(path) == ["content 3 of device 1 has a chunk that has another checksum than when it was written"]
+
+
+def test_everything_is_looked_at_unless_the_file_itself_is_broken(path: Path) -> None:
+    connection = connect(path, None)
+    assert first_fault(connection) == ""
+    run(connection.cursor(), "UPDATE device SET name = 'x'; UPDATE session SET changed_ms = 7 WHERE number = 2")
+    found = list(store_faults(connection))
+    assert found == [
+        "1 devices have another checksum than when they were written (the first: device)",
+        "the session b says that it changed at another time than it did",
+    ]
+    assert first_fault(connection) == found[0]
+    close(connection)
 
 
 def test_what_no_session_holds_any_more_is_not_looked_at(path: Path) -> None:

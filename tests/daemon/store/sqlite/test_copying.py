@@ -1,5 +1,7 @@
 """Files that are made beside their place."""
 
+import errno
+import fcntl
 import os
 import stat
 import time
@@ -44,21 +46,52 @@ def test_a_draft_is_gone_when_its_work_fails_and_stays_under_the_name_that_it_wa
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("file", "content")]
 
 
-def test_only_drafts_that_nobody_wrote_to_for_an_hour_are_swept(tmp_path: Path) -> None:
+def test_drafts_are_swept_whose_maker_is_dead_however_new_they_are(tmp_path: Path) -> None:
     names = [
         "s.0123456789ab.waybread-tmp",
+        "s.0123456789ab.waybread-tmp-lock",
         "s.0123456789ab.waybread-tmp-wal",
-        "s.0123456789ab.tmp",
+        "t.0123456789ab.waybread-tmp",
         "s",
+        "s.0123456789ab.tmp",
         "waybread-tmp",
     ]
     for name in names:
         (tmp_path / name).touch()
-        os.utime(tmp_path / name, (time.time() - 3700, time.time() - 3700))
-    (tmp_path / "s.ffffffffffff.waybread-tmp").touch()
-    assert [file.name for file in leftovers(tmp_path)] == names[:2]
-    assert [file.name for file in sweep(tmp_path)] == names[:2]
-    assert sorted(file.name for file in tmp_path.iterdir()) == sorted([*names[2:], "s.ffffffffffff.waybread-tmp"])
+    with draft(tmp_path / "made") as path:
+        path.with_name(path.name + "-wal").touch()
+        made = {path.name, f"{path.name}-lock", f"{path.name}-wal"}
+        # Whoever made it swept first.
+        assert {file.name for file in tmp_path.iterdir()} == {*names[4:], *made}
+        for name in names:
+            (tmp_path / name).touch()
+        # In this process, too, the lock is another's.
+        assert [file.name for file in leftovers(tmp_path)] == names[:4]
+        assert [file.name for file in sweep(tmp_path)] == names[:4]
+        assert {file.name for file in tmp_path.iterdir()} == {*names[4:], *made}
+    assert sorted(file.name for file in tmp_path.iterdir()) == names[4:]
+
+
+def test_where_locks_do_not_work_drafts_are_swept_that_nobody_wrote_to_for_an_hour(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_descriptor: int, _what: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with draft(tmp_path / "made") as path:
+        lock = path.with_name(f"{path.name}-lock")
+        assert leftovers(tmp_path) == []
+        for file in (path, lock):
+            os.utime(file, (time.time() - 3700, time.time() - 3700))
+        assert leftovers(tmp_path) == [path, lock]
+
+
+def test_where_no_file_can_be_made_the_folder_is_named_and_not_the_file() -> None:
+    why = r"^No file can be made in /proc \(.*\): look at its permissions"
+    with pytest.raises(StoreRefusal, match=why) as caught, draft(Path("/proc/backup")):
+        pass
+    assert "waybread-tmp" not in str(caught.value)
 
 
 def test_what_would_not_fit_is_refused_with_both_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,8 +100,8 @@ def test_what_would_not_fit_is_refused_with_both_sizes(tmp_path: Path, monkeypat
     with pytest.raises(StoreRefusal) as caught:
         need_room(tmp_path, 85 * 1024**2, "a copy")
     assert str(caught.value) == (
-        f"There is no room for a copy: it takes 101.0 MiB on the disk of {tmp_path}, and 100.0 MiB are free there. Free "
-        "some space first; nothing was changed."
+        f"There is no room for a copy: it takes 85.0 MiB, of the disk of {tmp_path} 100.0 MiB are free, and 16.0 MiB "
+        "must stay so. Free some space first; nothing was changed."
     )
 
 

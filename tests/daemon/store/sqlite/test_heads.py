@@ -7,7 +7,15 @@ import pytest
 from tests.daemon.store.filled import listing, sql
 from waybread_daemon.store.contract import StoreRefusal
 from waybread_daemon.store.sqlite.connection import prepare
-from waybread_daemon.store.sqlite.heads import APPLICATION_ID, Head, another_program, newer, older, read_head
+from waybread_daemon.store.sqlite.heads import (
+    APPLICATION_ID,
+    Head,
+    another_program,
+    newer,
+    older,
+    read_head,
+    refuse_head,
+)
 from waybread_daemon.store.sqlite.schema import migrations
 
 
@@ -16,7 +24,7 @@ def test_a_store_says_whose_it_is_and_its_version_and_is_not_touched(tmp_path: P
     before = listing(tmp_path)
     head = read_head(tmp_path / "s")
     assert head is not None
-    assert head == Head(APPLICATION_ID, len(migrations()))
+    assert head == Head(APPLICATION_ID, len(migrations()), (tmp_path / "s").stat().st_size)
     assert head.is_ours
     assert listing(tmp_path) == before
 
@@ -25,8 +33,41 @@ def test_another_programs_database_does_not_say_that_it_is_ours(tmp_path: Path) 
     sql(tmp_path / "s", "CREATE TABLE theirs (a); PRAGMA application_id = 7; PRAGMA user_version = 3")
     head = read_head(tmp_path / "s")
     assert head is not None
-    assert head == Head(7, 3)
+    assert head == Head(7, 3, 8192)
     assert not head.is_ours
+
+
+def test_a_version_below_nothing_is_one(tmp_path: Path) -> None:
+    sql(tmp_path / "s", "CREATE TABLE theirs (a); PRAGMA user_version = -5")
+    head = read_head(tmp_path / "s")
+    assert head is not None
+    assert head.version == -5
+
+
+def test_a_file_whose_count_of_pages_is_not_kept_does_not_say_how_long_it_is(tmp_path: Path) -> None:
+    sql(tmp_path / "s", "CREATE TABLE theirs (a)")
+    data = bytearray((tmp_path / "s").read_bytes())
+    data[24:28] = b"\x7f\0\0\0"
+    (tmp_path / "s").write_bytes(data)
+    head = read_head(tmp_path / "s")
+    assert head is not None
+    assert head.size_bytes == 0
+
+
+@pytest.mark.parametrize(
+    "head, why",
+    [
+        (Head(7, 1, 0), "another program's database"),
+        (Head(APPLICATION_ID, 9, 0), "was written by a newer Waybread"),
+        (Head(APPLICATION_ID, 0, 0), "is damaged, as it says that its schema is version 0 and the first is 1"),
+        (Head(APPLICATION_ID, -5, 0), "is damaged, as it says that its schema is version -5 and the first is 1"),
+    ],
+)
+def test_a_head_that_no_store_has_is_refused(tmp_path: Path, head: Head, why: str) -> None:
+    refuse_head(tmp_path, Head(APPLICATION_ID, 2, 0), 2)
+    refuse_head(tmp_path, Head(0, 0, 0), 2)
+    with pytest.raises(StoreRefusal, match=why):
+        refuse_head(tmp_path, head, 2)
 
 
 def test_an_empty_file_says_nothing(tmp_path: Path) -> None:

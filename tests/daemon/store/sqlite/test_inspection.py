@@ -116,7 +116,7 @@ def test_the_log_is_cut_unless_somebody_reads_an_old_state(path: Path, monkeypat
 def test_what_no_session_holds_is_taken_away_and_nothing_else(path: Path) -> None:
     sql(
         path,
-        "INSERT INTO content VALUES (50, 1, x'00', 0, 9, 1, 9, x'', NULL, 9); INSERT INTO chunk VALUES (50 << 20, x'00')",
+        "INSERT INTO content VALUES (50, 1, x'00', 0, 9, 1, 9, x'', NULL, 9, 0); INSERT INTO chunk VALUES (50 << 20, x'00', 0)",
     )
     with inspect(path) as found:
         assert found.loose() == 1

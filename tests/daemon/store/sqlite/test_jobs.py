@@ -21,7 +21,7 @@ async def test_a_job_commits_and_then_tells_its_result(opened: Opened) -> None:
     assert not opened.connection.in_transaction
     assert not future.done()
     succeed()
-    assert await future == 2
+    assert await future == 3
     assert value(opened.cursor, "SELECT count(*) FROM meta") == 0
 
 
@@ -36,7 +36,7 @@ async def test_a_job_that_raises_commits_nothing(opened: Opened) -> None:
     with pytest.raises(apsw.FullError):
         job.run(opened.connection)
     run(opened.cursor, "ROLLBACK")
-    assert value(opened.cursor, "SELECT count(*) FROM meta") == 2
+    assert value(opened.cursor, "SELECT count(*) FROM meta") == 3
     job.fail(StoreFault(ErrorCode.STORAGE_FULL, "full"))
     with pytest.raises(StoreFault, match="storage_full: full"):
         await future

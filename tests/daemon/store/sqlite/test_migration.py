@@ -42,7 +42,7 @@ def test_the_old_store_is_kept_as_a_backup_and_a_new_one_stands_in_its_place(pat
         assert sql(store, "PRAGMA integrity_check") == [("ok",)]
         assert oct(store.stat().st_mode & 0o777) == "0o600"
     # It is the same store: a migration is no restore.
-    assert sql(path, "SELECT name, value FROM meta") == before
+    assert sql(path, "SELECT name, value FROM meta WHERE name <> 'epoch_checksum'") == before
     # A file of the first version could not be cut, and the new one can.
     assert (sql(kept, "PRAGMA auto_vacuum"), sql(path, "PRAGMA auto_vacuum")) == ([(0,)], [(2,)])
     assert bring_up_to_date(path) is None
@@ -141,7 +141,7 @@ def test_a_store_with_a_fault_is_not_migrated(tmp_path: Path) -> None:
 def test_where_there_is_no_room_nothing_is_begun(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     set_disk(monkeypatch, 1000)
     for attempt in (bring_up_to_date, try_out):
-        with pytest.raises(StoreRefusal, match=r"There is no room for a migration of .* and its backup: it takes 16"):
+        with pytest.raises(StoreRefusal, match=r"There is no room for a migration of .* and its backup: it takes 152"):
             attempt(path)
     assert names(path) == ["s"]
 

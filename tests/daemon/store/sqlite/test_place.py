@@ -15,7 +15,14 @@ from tests.daemon.store.filled import listing, sql
 from waybread_daemon.store.contract import StoreRefusal
 from waybread_daemon.store.sqlite import mounts, place
 from waybread_daemon.store.sqlite.connection import prepare
-from waybread_daemon.store.sqlite.place import examine_place, hold_place, is_held, make_folder, make_place
+from waybread_daemon.store.sqlite.place import (
+    examine_place,
+    hold_place,
+    is_held,
+    is_read_only,
+    make_folder,
+    make_place,
+)
 
 ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
 OTHER = 54_321
@@ -256,6 +263,12 @@ def test_a_disk_that_is_mounted_read_only_is_refused(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(os, "statvfs", look)
     assert "is on a disk that is mounted read-only: mount it for writing" in refusal(tmp_path / "data" / "s")
+    # Who only looks is not refused.
+    examine_place(tmp_path / "data" / "s", to_look=True)
+    assert is_read_only(tmp_path)
+    monkeypatch.undo()
+    assert not is_read_only(tmp_path)
+    assert not is_read_only(tmp_path / "nothing" / "there")
 
 
 def test_a_newer_store_and_another_programs_are_refused_by_their_heads(tmp_path: Path) -> None:

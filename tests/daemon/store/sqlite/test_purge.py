@@ -115,10 +115,10 @@ def test_content_stays_for_the_grace_and_goes_at_once_after_a_restart(opened: Op
 def test_large_content_goes_in_steps_and_half_of_it_is_never_found(opened: Opened) -> None:
     sha256 = bytes(32)
     opened.batch.write(opened.cursor, [opening(1, 1)])
-    run(opened.cursor, "INSERT INTO content VALUES (1, 1, ?, 2, 9, 9, 9, x'', NULL, 70)", sha256)
+    run(opened.cursor, "INSERT INTO content VALUES (1, 1, ?, 2, 9, 9, 9, x'', NULL, 70, 0)", sha256)
     for place in range(70):
-        run(opened.cursor, "INSERT INTO chunk VALUES (?, x'00')", 1 << 20 | place)
-    run(opened.cursor, "INSERT INTO chunk VALUES (?, x'00')", 2 << 20)
+        run(opened.cursor, "INSERT INTO chunk VALUES (?, x'00', 0)", 1 << 20 | place)
+    run(opened.cursor, "INSERT INTO chunk VALUES (?, x'00', 0)", 2 << 20)
     purge = Purge(Clock(), Usage())
     purge.load(opened.connection)
     left: list[tuple[int, int]] = []

@@ -122,7 +122,7 @@ def test_a_running_daemon_is_refused_and_nothing_is_touched(path: Path, backup: 
     [
         (None, "There is no backup at"),
         (b"", "is empty and no backup"),
-        (b"dear diary", "is no database"),
+        (b"dear diary", r"no backup of one of Waybread's stores: name a backup that `waybread backup` made"),
     ],
 )
 def test_what_is_no_backup_is_refused_before_anything_is_made(
@@ -146,6 +146,90 @@ def test_a_folder_the_store_itself_and_a_running_daemons_store_are_no_backups(pa
     with pytest.raises(StoreRefusal, match="is the store of a daemon that runs: make a backup of it"):
         restore(path, tmp_path / "other" / "s", "time", moved=False)
     os.close(lock)
+
+
+@pytest.mark.parametrize("cut", [1, 728, 4096, -1, -4096])
+def test_a_backup_that_was_cut_off_or_added_to_is_refused(path: Path, backup: Path, cut: int) -> None:
+    whole = backup.read_bytes()
+    backup.write_bytes(whole[:-cut] if cut > 0 else whole + bytes(-cut))
+    with pytest.raises(StoreRefusal) as caught:
+        restore(path, backup, "time", moved=False)
+    assert str(caught.value) == (
+        f"{backup} is damaged: it is {len(whole) - cut} bytes long and says that it has {len(whole)}, so it was cut off or "
+        "something was added. Name another backup; the store is as it was."
+    )
+    assert not is_new(path)
+    assert sorted(file.name for file in path.parent.iterdir()) == ["s", "s.lock"]
+
+
+@pytest.mark.parametrize(
+    "spoil, why",
+    [
+        ("UPDATE entry SET payload = x'6120626f647a' WHERE number = 1", r"entry 2 of device 1 has another checksum"),
+        ("UPDATE chunk SET data = x'00' WHERE id = 2 << 20", "content 2 of device 1 cannot be decompressed"),
+        ("UPDATE content SET sha256 = zeroblob(32) WHERE id = 1", "content 1 of device 1 has another hash"),
+    ],
+)
+def test_a_backup_whose_contents_are_not_right_is_refused(path: Path, backup: Path, spoil: str, why: str) -> None:
+    sql(backup, spoil)
+    with pytest.raises(StoreRefusal, match=rf"has a fault, so nothing was restored \({why}.*\): name an older backup"):
+        restore(path, backup, "time", moved=False)
+    assert not is_new(path)
+
+
+def test_a_backup_that_cannot_be_read_is_damaged_and_an_older_one_is_to_be_named(path: Path, backup: Path) -> None:
+    data = bytearray(backup.read_bytes())
+    data[100:2000] = bytes(1900)
+    backup.write_bytes(data)
+    with pytest.raises(
+        StoreRefusal, match=r"is damaged and cannot be read \(.*\): name an older backup\. The store is as"
+    ):
+        restore(path, backup, "time", moved=False)
+
+
+@pytest.mark.parametrize("version", [0, -5])
+def test_a_backup_with_a_version_that_is_none_is_damaged(path: Path, backup: Path, version: int) -> None:
+    sql(backup, f"PRAGMA user_version = {version}")
+    with pytest.raises(StoreRefusal) as caught:
+        restore(path, backup, "time", moved=False)
+    assert str(caught.value) == (
+        f"{backup} is damaged, as it says that its schema is version {version} and the first is 1: name a backup that "
+        "`waybread backup` made."
+    )
+
+
+@pytest.mark.parametrize("device", ["/dev/null", "/dev/zero", "fifo"])
+def test_what_is_no_regular_file_is_refused_and_not_read(path: Path, tmp_path: Path, device: str) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(StoreRefusal, match=r"is no regular file, so no backup: name one\.$"):
+        restore(path, tmp_path / device, "time", moved=False)
+
+
+def test_a_store_that_went_on_since_did_not_move(path: Path, backup: Path) -> None:
+    # Nothing was stored since: it may be said to have moved, and again.
+    for stamp in ("one", "two"):
+        restore(path, backup, stamp, moved=True)
+    sql(
+        path,
+        "INSERT INTO entry SELECT id + 1, session, kind, NULL, root, content, facts, args_bytes, encoding, payload, 0 "
+        "FROM entry ORDER BY id DESC LIMIT 1",
+    )
+    before = sql(path, "SELECT max(id) FROM entry")
+    with pytest.raises(StoreRefusal) as caught:
+        restore(path, backup, "three", moved=True)
+    assert str(caught.value) == (
+        f"The store that is there has gone on since {backup} was made, so its sessions have given ids that a model may "
+        "still know: restore it without --moved. The store is as it was."
+    )
+    assert sql(path, "SELECT max(id) FROM entry") == before
+    restore(path, backup, "four", moved=False)
+
+
+def test_another_store_or_a_broken_one_that_is_there_does_not_say_what_moved(backup: Path, tmp_path: Path) -> None:
+    fill(tmp_path / "other" / "s", ("x", "y", "z"))
+    assert restore(tmp_path / "other" / "s", backup, "time", moved=True).kept is not None
+    (tmp_path / "other" / "s").write_bytes(b"broken")
+    assert restore(tmp_path / "other" / "s", backup, "time", moved=True).kept is not None
 
 
 def test_a_newer_one_and_another_programs_are_refused(path: Path, backup: Path, tmp_path: Path) -> None:

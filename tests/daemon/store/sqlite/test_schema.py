@@ -132,7 +132,7 @@ def test_two_that_start_at_once_migrate_once(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert failed == []
-    assert one(path, "SELECT count(*) FROM meta") == 2
+    assert one(path, "SELECT count(*) FROM meta") == 3
 
 
 def test_every_store_has_an_epoch_of_its_own(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_purging_comes_before_shrinking_and_cutting_the_log_comes_last(tidied: T
 def test_content_in_its_grace_keeps_whoever_waits_waiting_unless_it_is_skipped(tidied: Tidied) -> None:
     tidied.delete_a_session()
     cursor = tidied.opened.cursor
-    run(cursor, "INSERT INTO content VALUES (9, 1, x'09', 1, 1, 1, 1, x'', x'00', 0)")
+    run(cursor, "INSERT INTO content VALUES (9, 1, x'09', 1, 1, 1, 1, x'', x'00', 0, 0)")
     run(cursor, "INSERT INTO holding VALUES (9, 1)")
     tidied.wait()
     tidied.steps()

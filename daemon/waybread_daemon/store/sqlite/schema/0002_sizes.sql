@@ -1,3 +1,5 @@
+-- Two things that go together, because both are kept by whoever writes a row: what things take, and checksums of rows.
+
 -- What sessions and devices take, kept by whoever writes in the transaction that changes it. *Raw* is what came in, *stored*
 -- what it takes on the disk: the lengths of its columns, and 96 bytes a row for heads and indexes.
 
@@ -54,3 +56,28 @@ UPDATE device SET files_raw_bytes = files.raw_bytes, files_stored_bytes = files.
     SELECT device, sum(size_bytes) AS raw_bytes, sum(coalesce(length(data), stored_bytes) + 96) AS stored_bytes
     FROM content WHERE sha256 IS NOT NULL AND state > 0 GROUP BY device
 ) AS files WHERE files.device = device.number;
+
+-- A checksum of each row: `checksums.COLUMNS` says of what, and `row_checksum` is that module's own function. It stands behind
+-- a large column only where that is read for it anyway. Of a turn that is taken back it is inverted.
+ALTER TABLE device ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE token ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE session ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE turn ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE entry ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE entry_key ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE event ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE content ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE chunk ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+
+UPDATE device SET checksum = row_checksum(number, device, name, made_ms, gone_ms);
+UPDATE token SET checksum = row_checksum(token, device, role, secret_hash, made_ms, seen_ms, revoked_ms);
+UPDATE session SET checksum = row_checksum(number, device, session, kind, title, directory, epoch, opened_seq, opened_ms);
+UPDATE turn SET checksum = iif(taken_back, ~row_checksum(session, name, seq), row_checksum(session, name, seq));
+UPDATE entry SET checksum =
+    row_checksum(id, session, kind, number, root, content, facts, args_bytes, encoding, payload);
+UPDATE entry_key SET checksum = row_checksum(session, key, entry);
+UPDATE event SET checksum = row_checksum(session, entry, event);
+UPDATE content SET checksum = row_checksum(id, device, sha256, size_bytes, lines, chars, marks, data);
+UPDATE chunk SET checksum = row_checksum(id, data);
+
+INSERT INTO meta (name, value) SELECT 'epoch_checksum', row_checksum(value) FROM meta WHERE name = 'epoch';

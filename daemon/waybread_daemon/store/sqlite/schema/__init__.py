@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import apsw
 
-from waybread_daemon.store.sqlite.heads import APPLICATION_ID, another_program, newer
-from waybread_daemon.store.sqlite.packing import raw_size
+from waybread_daemon.store.sqlite.checksums import teach
+from waybread_daemon.store.sqlite.heads import APPLICATION_ID, another_program, newer, no_version
+from waybread_daemon.store.sqlite.packing import teach_raw_size
 from waybread_daemon.store.sqlite.statements import run, value
 
 __all__ = ["APPLICATION_ID", "migrate", "migrations", "version_of"]
@@ -33,9 +33,8 @@ def migrate(connection: apsw.Connection, path: Path, steps: Sequence[str]) -> No
 
     Raises `StoreRefusal` where the file is of a newer version or another program's.
     """
-    # The types that come with apsw name one that Python 3.11 has not.
-    untyped: Any = connection
-    untyped.create_scalar_function("raw_size", raw_size, 1, deterministic=True)
+    teach_raw_size(connection)
+    teach(connection)
     if version_of(connection, path, len(steps)) == len(steps):
         return
     # With the write lock from the beginning, so that what is read stays true until something is written: another process
@@ -73,4 +72,6 @@ def _version(cursor: apsw.Cursor, path: Path, newest: int) -> int:
         raise another_program(path)
     if version > newest:
         raise newer(path, version, newest)
+    if version < 0 or (tables and not version):
+        raise no_version(path, version)
     return version

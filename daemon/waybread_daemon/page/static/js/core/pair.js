@@ -23,7 +23,7 @@ export function pair(url, code, name, around) {
     /** @param {() => void} settle */
     const end = (settle) => {
       around.cancel(timer);
-      socket.onopen = socket.onmessage = socket.onclose = null;
+      socket.onopen = socket.onmessage = socket.onclose = socket.onerror = null;
       socket.close(1000);
       settle();
     };
@@ -33,7 +33,10 @@ export function pair(url, code, name, around) {
     const timer = around.later(() => unreachable('does not answer.'), TIMEOUT_MS);
     socket.onopen = () => socket.send(JSON.stringify({ type: 'hello', id: 1, code, name, client: CLIENT }));
     socket.onclose = () => unreachable('cannot be reached.');
-    socket.onerror = () => {};
+    // Where the page's own policy forbids an address, some browsers tell of no close.
+    socket.onerror = () => {
+      if (socket.readyState === WebSocket.CLOSED) unreachable('cannot be reached.');
+    };
     socket.onmessage = (event) => {
       try {
         const message = frames.take(event.data);

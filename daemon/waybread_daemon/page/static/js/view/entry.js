@@ -1,13 +1,11 @@
 // One entry of a transcript.
 
 import { h } from '../../vendor/preact/preact.module.js';
-import { isCut } from '../core/entries.js';
+import { isCut, oneLine } from '../core/entries.js';
 import { resultNumber } from '../core/ids.js';
-import { askedFor } from './asked.js';
-import { counted, when, wholeTime } from './format.js';
-import { fold, UNFOLD_CHARS } from './pieces.js';
-import { address } from './routes.js';
-import { pieces, sentText } from './text.js';
+import { counted, number, when } from './format.js';
+import { address } from './router.js';
+import { fold, plain, sentText, UNFOLD_CHARS, whole } from './text.js';
 
 /** @typedef {import('../core/types.js').Entry} Entry */
 /** @typedef {import('./text.js').Where} Where */
@@ -40,14 +38,20 @@ export function cardHeight(entry) {
 export function card(entry, look) {
   const gone = entry.turn !== '' && look.taken_back.has(entry.turn);
   if (entry.kind === 'turn') {
-    return h('h2', { class: `turn ${gone ? 'gone' : ''}` }, h('span', { dir: 'auto' }, `Turn ${entry.turn}`), takenBack(gone), time(entry));
+    return h(
+      'h2',
+      { class: `turn ${gone ? 'gone' : ''}` },
+      h('span', { dir: 'auto' }, plain(`Turn ${entry.turn}`)),
+      takenBack(gone),
+      time(entry),
+    );
   }
   if (entry.kind === 'opened') {
     return h('p', { class: 'rule' }, h('span', null, `Opened: ${kindName(entry.session_kind)}`), time(entry));
   }
   if (entry.kind === 'taken_back') {
-    const names = entry.turns.join(', ');
-    return h('p', { class: 'rule' }, h('span', { dir: 'auto' }, `Taken back: ${entry.turns.length === 1 ? 'turn' : 'turns'} ${names}`), time(entry));
+    const said = `Taken back: ${entry.turns.length === 1 ? 'turn' : 'turns'} ${entry.turns.join(', ')}`;
+    return h('p', { class: 'rule' }, h('span', { dir: 'auto' }, plain(said)), time(entry));
   }
   if (entry.kind === 'compacted') return compacted(entry, look);
   return entry.kind === 'message' ? message(entry, look, gone) : result(entry, look, gone);
@@ -66,7 +70,7 @@ function compacted(entry, look) {
   return h(
     'div',
     { class: 'compacted' },
-    h('p', { class: 'rule' }, h('span', null, 'Compacted: a summary replaces what is above'), time(entry)),
+    h('p', { class: 'rule' }, h('span', null, 'Compacted'), time(entry)),
     entry.text === '' ? null : h('div', { class: 'card' }, body(entry, look, false)),
   );
 }
@@ -92,8 +96,6 @@ function message(entry, look, gone) {
  * @param {boolean} gone
  */
 function result(entry, look, gone) {
-  const { where } = look;
-  const { pairing, session } = where;
   const number = resultNumber(entry.result);
   const recall = entry.kind === 'recall';
   const tool = recall ? 'recall' : entry.tool;
@@ -101,12 +103,15 @@ function result(entry, look, gone) {
   const asked = askedFor(entry);
   return h(
     'article',
-    { class: `card result ${entry.error ? 'error' : ''} ${gone ? 'gone' : ''}`, 'aria-label': `${entry.result} ${tool}` },
+    {
+      class: `card result ${entry.error ? 'error' : ''} ${gone ? 'gone' : ''}`,
+      'aria-label': `${entry.result} ${tool}`,
+    },
     h(
       'div',
       { class: 'head' },
-      h('a', { class: 'id', href: address({ view: 'result', pairing, session, number }) }, entry.result),
-      h('span', { class: 'tool-name', dir: 'auto' }, tool),
+      h('a', { class: 'id', href: address({ ...look.where, view: 'result', number }) }, entry.result),
+      h('span', { class: 'tool-name', dir: 'auto' }, plain(tool)),
       entry.error ? label('error', 'error') : null,
       entry.stub_of !== null ? label('stub', `stub of ${entry.stub_of}`) : null,
       entry.capped ? label('capped', 'capped') : null,
@@ -115,7 +120,7 @@ function result(entry, look, gone) {
       takenBack(gone),
       time(entry),
     ),
-    asked === '' ? null : h('p', { class: 'asked', dir: 'ltr' }, pieces(asked, { ...where, most: 0 })),
+    asked === '' ? null : h('p', { class: 'asked', dir: 'ltr' }, plain(asked)),
     body(entry, look, diff),
   );
 }
@@ -129,17 +134,17 @@ function body(entry, look, diff) {
   const { where, unfolded, unfold, wrap } = look;
   const human = entry.kind === 'message';
   const cut = isCut(entry);
-  const folded = unfolded.has(entry.seq) && !cut ? { head: entry.text, lines: 0, chars: 0, tail: '' } : fold(entry.text);
-  const text = (/** @type {string} */ part) =>
+  const folded = unfolded.has(entry.seq) && !cut ? whole(entry.text) : fold(entry.text);
+  const text = (/** @type {string} */ part, /** @type {number} */ before) =>
     part === ''
       ? null
-      : h(human ? 'div' : 'pre', { class: 'text', dir: human ? 'auto' : 'ltr' }, sentText(part, where, diff));
+      : h(human ? 'div' : 'pre', { class: 'text', dir: human ? 'auto' : 'ltr' }, sentText(part, where, diff, before));
   return h(
     'div',
     { class: `body ${human ? 'human' : wrap ? 'wrap' : 'lines'}` },
-    text(folded.head),
+    text(folded.head, 0),
     more(entry, look, folded, cut),
-    text(folded.tail),
+    text(folded.tail, folded.before),
     unfolded.has(entry.seq) && !cut
       ? h('button', { class: 'fold', 'aria-expanded': 'true', onClick: () => unfold(entry) }, 'Show less')
       : null,
@@ -154,12 +159,14 @@ function body(entry, look, diff) {
  */
 function more(entry, look, { lines, chars }, cut) {
   if (chars === 0 && !cut) return null;
-  const left = lines > 0 && !cut ? counted(lines, 'more line') : counted(chars + entry.text_chars - entry.text.length, 'more character');
+  const left =
+    lines > 0 && !cut
+      ? counted(lines, 'more line')
+      : counted(chars + entry.text_chars - entry.text.length, 'more character');
   if (!cut && entry.text.length <= UNFOLD_CHARS) {
     return h('button', { class: 'fold', 'aria-expanded': 'false', onClick: () => look.unfold(entry) }, `Show ${left}`);
   }
-  const { pairing, session } = look.where;
-  return h('a', { class: 'fold', href: address({ view: 'sent', pairing, session, seq: entry.seq }) }, `Show all: ${left}`);
+  return h('a', { class: 'fold', href: address({ ...look.where, view: 'sent', seq: entry.seq }) }, `Show all: ${left}`);
 }
 
 /** @param {boolean} gone */
@@ -177,5 +184,76 @@ function label(kind, text) {
 
 /** @param {Entry} entry */
 function time({ at_ms }) {
-  return h('time', { dateTime: new Date(at_ms).toISOString(), title: wholeTime(at_ms) }, when(at_ms));
+  return h('time', { dateTime: new Date(at_ms).toISOString() }, when(at_ms));
+}
+
+const MOST_CHARS = 300;
+const PATHS = [
+  'path',
+  'file_path',
+  'filePath',
+  'file',
+  'filename',
+  'absolute',
+  'paths',
+  'files',
+  'directory',
+  'dir',
+  'cwd',
+];
+const COMMANDS = ['command', 'cmd', 'script', 'code'];
+const PATTERNS = ['pattern', 'query', 'regex', 'glob', 'url', 'prompt', 'name'];
+/** What each tool is first asked by name; the others by what they are asked most. @type {{[tool: string]: string[]}} */
+const FIRST = {
+  bash: COMMANDS,
+  shell: COMMANDS,
+  grep: PATTERNS,
+  search: PATTERNS,
+  glob: PATTERNS,
+};
+
+/**
+ * @param {Entry} entry of a result
+ * @returns {string} empty where it was asked nothing
+ */
+export function askedFor(entry) {
+  const { args, args_chars } = entry;
+  const names = Object.keys(args);
+  if (names.length === 0) return args_chars > 2 ? `${number(args_chars)} characters of arguments` : '';
+  const main = firstOf(args, [...(FIRST[entry.tool] ?? []), ...COMMANDS, ...PATTERNS, ...PATHS]);
+  if (main === null) return short(JSON.stringify(args));
+  const [name, said] = main;
+  const where = PATHS.includes(name) ? null : firstOf(args, PATHS);
+  const parts = [said];
+  if (where !== null) parts.push(`in ${where[1]}`);
+  if (isNumber(args['offset'])) parts.push(`from line ${args['offset']}`);
+  if (isNumber(args['limit'])) parts.push(`${args['limit']} lines`);
+  return short(parts.join(' · '));
+}
+
+/**
+ * @param {{[name: string]: unknown}} args
+ * @param {string[]} names
+ * @returns {[string, string] | null}
+ */
+function firstOf(args, names) {
+  for (const name of names) {
+    const value = args[name];
+    if (typeof value === 'string' && value !== '') return [name, value];
+    if (Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string')) {
+      return [name, value.join(', ')];
+    }
+  }
+  return null;
+}
+
+/** @param {unknown} value */
+function isNumber(value) {
+  return typeof value === 'number';
+}
+
+/** @param {string} text */
+function short(text) {
+  const line = oneLine(text.slice(0, MOST_CHARS * 2).trim());
+  return line.length > MOST_CHARS ? `${line.slice(0, MOST_CHARS)}…` : line;
 }

@@ -4,14 +4,13 @@ import { h } from '../../vendor/preact/preact.module.js';
 import { useEffect, useState } from '../../vendor/preact/hooks.module.js';
 import { resultNumber } from '../core/ids.js';
 import { number } from './format.js';
-import { Frame } from './frame.js';
-import { address } from './routes.js';
-import { Notice } from './transcript.js';
-import { useAround, useModel } from './use.js';
+import { Frame, Notice, useAround, useModel } from './frame.js';
+import { address } from './router.js';
+import { plain } from './text.js';
 
 /** @typedef {import('../core/types.js').ReadRow} ReadRow */
 /** @typedef {import('../core/home.js').Home} Home */
-/** @typedef {import('./routes.js').Route} Route */
+/** @typedef {import('./router.js').Route} Route */
 
 const AGAIN_AFTER_MS = 400;
 const SHA_DIGITS = 8;
@@ -51,7 +50,7 @@ export function Files({ home, route }) {
       title: 'Files read',
       up: { view: 'transcript', pairing, session },
       home,
-      below: h('p', { class: 'sub', dir: 'auto' }, row?.title || session),
+      below: h('p', { class: 'sub', dir: 'auto' }, h('span', null, plain(row?.title || session))),
     },
     reads === null || reads.length === 0
       ? h(Notice, null, waiting)
@@ -82,13 +81,22 @@ function file(read, pairing, session) {
   return h(
     'article',
     { class: 'card file' },
-    h('div', { class: 'head' }, h('span', { class: 'path', dir: 'ltr', title: absolute }, path), h('a', { class: 'id', href }, result)),
+    h(
+      'div',
+      { class: 'head' },
+      h('span', { class: 'path', dir: 'ltr', title: absolute }, plain(path)),
+      h('a', { class: 'id', href }, result),
+    ),
     h(
       'p',
       { class: 'facts' },
       h('span', null, shown),
       h('span', { title: sha256 }, 'sha ', h('code', null, sha256.slice(0, SHA_DIGITS))),
-      h('span', { class: `label ${in_request ? 'here' : ''}` }, in_request ? 'in the request now' : 'not in the request'),
+      h(
+        'span',
+        { class: `label ${in_request ? 'here' : ''}` },
+        in_request ? 'in the request now' : 'not in the request',
+      ),
       changed ? h('span', { class: 'label stub' }, 'changed since') : null,
     ),
   );

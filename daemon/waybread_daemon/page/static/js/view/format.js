@@ -26,7 +26,7 @@ export function when(at_ms, now_ms = Date.now()) {
 
 /** @param {number} count */
 export function number(count) {
-  return count.toLocaleString('en');
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
 /**

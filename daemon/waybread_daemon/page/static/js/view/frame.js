@@ -1,16 +1,82 @@
-// What stands around every view: where one is, the way back, and how the link is.
+// What all views share: how they look at models, and what stands around each: where one is, the way back, the link.
 
-import { h } from '../../vendor/preact/preact.module.js';
-import { useEffect, useLayoutEffect, useRef, useState } from '../../vendor/preact/hooks.module.js';
+import { createContext, h } from '../../vendor/preact/preact.module.js';
+import { useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../../vendor/preact/hooks.module.js';
+import { visible } from '../core/visible.js';
 import { clock, duration } from './format.js';
-import { icon } from './icons.js';
-import { address } from './routes.js';
-import { useAround, useModel, useNow, useSpot } from './use.js';
+import { address } from './router.js';
+import { plain } from './text.js';
 
 /** @typedef {import('../core/home.js').Home} Home */
 /** @typedef {import('../core/types.js').HomeState} HomeState */
-/** @typedef {import('./routes.js').Route} Route */
+/** @typedef {import('./router.js').Route} Route */
 /** @typedef {import('../../vendor/preact/preact.module.js').ComponentChildren} Children */
+/** @typedef {import('./router.js').Router} Router */
+/** @typedef {import('./household.js').Household} Household */
+
+/** @type {import('../../vendor/preact/preact.module.js').Context<{router: Router, household: Household}>} */
+const Around = createContext(/** @type {any} */ (null));
+export const Provide = Around.Provider;
+
+/** The address bar and what is open. */
+export function useAround() {
+  return useContext(Around);
+}
+
+/** Where one is in the view that is shown, as long as it is. */
+export function useSpot() {
+  const { router } = useAround();
+  return useMemo(() => router.spot(), [router]);
+}
+
+/** @type {Set<() => void>} */
+const waiting = new Set();
+
+/**
+ * Calls at the next frame, once however often it is asked: however much comes, a view is made once a frame.
+ * @param {() => void} run
+ */
+export function atFrame(run) {
+  if (waiting.size === 0) {
+    requestAnimationFrame(() => {
+      const now = [...waiting];
+      waiting.clear();
+      for (const one of now) one();
+    });
+  }
+  waiting.add(run);
+}
+
+/**
+ * The state of a model, made anew when that changes.
+ * @template {object} S
+ * @param {import('../core/observable.js').Observable<S>} model
+ * @returns {Readonly<S>}
+ */
+export function useModel(model) {
+  const [, again] = useState(0);
+  useLayoutEffect(() => {
+    const seen = model.state;
+    const tell = () => again((count) => count + 1);
+    const end = model.subscribe(() => atFrame(tell));
+    if (model.state !== seen) atFrame(tell);
+    return () => {
+      waiting.delete(tell);
+      end();
+    };
+  }, [model]);
+  return model.state;
+}
+
+/** The time, every half minute. */
+export function useNow() {
+  const [now, set] = useState(Date.now());
+  useLayoutEffect(() => {
+    const timer = setInterval(() => set(Date.now()), 30_000);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}
 
 /** A link that breaks for a moment is no news. */
 const TELL_AFTER_MS = 700;
@@ -29,22 +95,32 @@ export function Frame({ title, up, home, actions, below, children }) {
   /** @type {{current: HTMLElement | null}} */
   const main = useRef(null);
   useLayoutEffect(() => {
-    document.title = title === 'Waybread' ? title : `${title} · Waybread`;
+    document.title = `${visible(title)
+      .map((piece) => piece.text)
+      .join('')} · Waybread`;
   }, [title]);
   useEffect(() => {
     // On the first view the browser's own order holds. Back where one was, the link that one left by has the focus.
     if (arrived) head.current?.focus({ preventScroll: true });
     arrived = true;
-    if (spot.left === '') return undefined;
+    if (spot.left === null) return undefined;
+    const { key, href, at } = spot.left;
     const timer = setTimeout(() => {
-      const left = main.current?.querySelector(`a[href="${CSS.escape(spot.left)}"]`);
-      if (left instanceof HTMLElement) left.focus({ preventScroll: true });
+      const within = key === '' ? main.current : main.current?.querySelector(`[data-key="${CSS.escape(key)}"]`);
+      const links = within?.querySelectorAll(`a[href="${CSS.escape(href)}"]`);
+      /** @type {HTMLElement | undefined} */ (links?.[at])?.focus({ preventScroll: true });
     }, REFOCUS_AFTER_MS);
     return () => clearTimeout(timer);
   }, []);
   const leave = (/** @type {MouseEvent} */ event) => {
     const link = event.target instanceof Element ? event.target.closest('a[href^="#/"]') : null;
-    if (link !== null) spot.setLeft(link.getAttribute('href') ?? '');
+    if (link === null) return;
+    const slot = /** @type {HTMLElement | null} */ (link.closest('[data-key]'));
+    const href = link.getAttribute('href') ?? '';
+    const alike = [
+      ...(slot ?? /** @type {HTMLElement} */ (main.current)).querySelectorAll(`a[href="${CSS.escape(href)}"]`),
+    ];
+    spot.setLeft({ key: slot?.dataset['key'] ?? '', href, at: alike.indexOf(link) });
   };
   const { updated } = useModel(household);
   return h(
@@ -70,7 +146,7 @@ export function Frame({ title, up, home, actions, below, children }) {
             },
             icon('back'),
           ),
-      h('div', { class: 'titles' }, h('h1', { ref: head, tabIndex: -1, dir: 'auto' }, title), below),
+      h('div', { class: 'titles' }, h('h1', { ref: head, tabIndex: -1, dir: 'auto' }, plain(title)), below),
       actions,
       home == null ? null : h(LinkDot, { home, key: home.pairing.id }),
     ),
@@ -111,8 +187,12 @@ function LinkBanner({ home }) {
   const shown = told && sentence !== '';
   return h(
     'div',
-    { class: `link-state ${shown ? `banner ${link.kind}` : ''}` },
-    h('span', { role: 'status', 'aria-live': 'polite' }, shown ? sentence : linked ? h('span', { class: 'unseen' }, 'Linked') : ''),
+    { class: `link-state ${shown ? `banner ${link.kind}` : ''}`, ...(shown ? { role: 'region', 'aria-label': 'Link' } : {}) },
+    h(
+      'span',
+      { role: 'status', 'aria-live': 'polite' },
+      shown ? sentence : linked ? h('span', { class: 'unseen' }, 'Linked') : '',
+    ),
     // Changes every minute, which nobody wants to have read out.
     shown ? h('span', { class: 'age' }, ` ${ageOf(state, now)}`) : null,
   );
@@ -133,4 +213,32 @@ function ageOf({ as_of_ms }, now) {
   if (as_of_ms === null) return '';
   if (as_of_ms === 0) return 'Nothing was loaded yet.';
   return `What you see is ${duration(Math.max(now - as_of_ms, 0))} old.`;
+}
+
+/** @param {{children?: string}} props */
+export function Notice({ children }) {
+  return h('p', { class: 'notice', role: 'status' }, children);
+}
+
+/** Small pictures, made of lines. */
+const PATHS = {
+  back: 'M15 5l-7 7 7 7',
+  files: 'M6 3h8l4 4v14H6zM14 3v4h4',
+  settings: 'M4 7h9M17 7h3M4 17h3M11 17h9M13 5v4M7 15v4',
+  search: 'M11 4a7 7 0 1 0 0 14a7 7 0 0 0 0-14M16 16l5 5',
+  copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
+  wrap: 'M4 6h16M4 12h13a3 3 0 0 1 0 6h-4M15 15l-3 3 3 3M4 18h4',
+  up: 'M6 15l6-6 6 6',
+  down: 'M6 9l6 6 6-6',
+  close: 'M6 6l12 12M18 6L6 18',
+  line: 'M5 5v14M9 12h11M16 8l4 4-4 4',
+};
+
+/** @param {keyof typeof PATHS} name */
+export function icon(name) {
+  return h(
+    'svg',
+    { class: `icon ${name}`, viewBox: '0 0 24 24', 'aria-hidden': 'true' },
+    h('path', { d: PATHS[name] }),
+  );
 }

@@ -162,7 +162,7 @@ export class Household extends Observable {
   }
 }
 
-const NO_CODE = 'This is neither a pairing link nor a code: a code has 26 letters and digits. Get one with “waybread pair”.';
+const NO_CODE =
+  'This is neither a pairing link nor a code: a code has 26 letters and digits. Get one with “waybread pair”.';
 const ELSEWHERE =
-  'If it runs, this page may not link to it: its address belongs in the setting page_daemons of the daemon that this ' +
-  'page came from, and the address of this page in allowed_origins of the other.';
+  'If it runs, name it in page_daemons of the daemon that this page is from, and this page in its own allowed_origins.';

@@ -3,8 +3,7 @@
 import { h } from '../../vendor/preact/preact.module.js';
 import { useEffect, useRef, useState } from '../../vendor/preact/hooks.module.js';
 import { groupCode, parsePairUrl } from '../core/codes.js';
-import { Frame } from './frame.js';
-import { useAround, useModel } from './use.js';
+import { Frame, useAround, useModel } from './frame.js';
 
 /** @param {{offered: string, taken: () => void}} props `offered`: an address with a code that the page was opened with */
 export function Pair({ offered, taken }) {
@@ -18,7 +17,8 @@ export function Pair({ offered, taken }) {
   const field = useRef(null);
   const link = offered === '' ? null : parsePairUrl(offered);
   useEffect(() => {
-    if (offered !== '' && link === null) tell('The address that this page was opened with holds no code. Ask for a new one.');
+    if (offered !== '' && link === null)
+      tell('The address that this page was opened with holds no code. Ask for a new one.');
   }, [offered]);
   const submit = async (/** @type {Event} */ event) => {
     event.preventDefault();
@@ -44,8 +44,11 @@ export function Pair({ offered, taken }) {
       'p',
       null,
       'On the computer that runs the daemon, ',
-      h('code', null, 'waybread pair phone'),
-      ' shows a QR code. Point this phone’s camera at it, or copy here what it prints.',
+      h('code', null, 'waybread pair --role viewer --device ID'),
+      ' shows a QR code: point this phone’s camera at it, or copy here what it prints. ID is the device whose sessions you ' +
+        'want to see; ',
+      h('code', null, 'waybread device list'),
+      ' has it.',
     ),
     link === null
       ? [
@@ -83,10 +86,5 @@ export function Pair({ offered, taken }) {
 }
 
 function nameOfThis() {
-  const agent = navigator.userAgent;
-  const device = /iPhone|iPad|Android|Macintosh|Windows|CrOS|Linux/.exec(agent)?.[0] ?? 'Browser';
-  const browser = /Firefox|FxiOS|Edg|OPR|SamsungBrowser|CriOS|Chrome|Safari/.exec(agent)?.[0] ?? '';
-  const known = { Macintosh: 'Mac', CrOS: 'Chromebook', FxiOS: 'Firefox', Edg: 'Edge', OPR: 'Opera', CriOS: 'Chrome' };
-  const called = (/** @type {string} */ word) => known[/** @type {keyof typeof known} */ (word)] ?? word;
-  return `${called(device)} ${called(browser)}`.trim();
+  return /iPhone|iPad|Android|Mac|Windows|CrOS|Linux/.exec(navigator.userAgent)?.[0] ?? 'Browser';
 }

@@ -4,24 +4,21 @@ import { h } from '../../vendor/preact/preact.module.js';
 import { useEffect, useMemo, useRef, useState } from '../../vendor/preact/hooks.module.js';
 import { WireError } from '../core/faults.js';
 import { resultId } from '../core/ids.js';
-import { askedFor } from './asked.js';
-import { CopyBar } from './copy_bar.js';
-import { Finding } from './finding.js';
-import { FindBar } from './find_bar.js';
+import { ResultWindows } from '../core/result.js';
+import { CopyBar, FindBar, Finding, LineBar } from './bars.js';
+import { askedFor } from './entry.js';
 import { counted, number as written } from './format.js';
-import { Frame } from './frame.js';
-import { icon } from './icons.js';
+import { Frame, icon, Notice, useAround, useModel, useSpot } from './frame.js';
 import { Rows } from './rows.js';
-import { address } from './routes.js';
-import { TextSource } from './sources.js';
-import { Notice, useMostResults } from './transcript.js';
-import { useAround, useModel, useSpot } from './use.js';
+import { address } from './router.js';
+import { plain } from './text.js';
+import { useMostResults } from './transcript.js';
 
 /** @typedef {import('../core/types.js').Entry} Entry */
 /** @typedef {import('../core/home.js').Home} Home */
 /** @typedef {import('../core/transcript.js').SessionModel} SessionModel */
-/** @typedef {import('./routes.js').Route} Route */
-/** @typedef {import('./sources.js').Source} Source */
+/** @typedef {import('./router.js').Route} Route */
+/** @typedef {import('../core/types.js').Request} Request */
 
 const CHANGES = new Set(['edit', 'multiedit', 'apply_patch', 'write']);
 const NOTE_AFTER_MS = 500;
@@ -48,7 +45,7 @@ export function Sent({ home, route }) {
   const { entries, loading } = useModel(model);
   const entry = useMemo(() => entries.find((one) => one.seq === route.seq), [entries, route.seq]);
   const load = async () => {
-    if (entry !== undefined) return new TextSource(await model.fullText(entry));
+    if (entry !== undefined) return textSource(await model.fullText(entry));
     const pieces = [];
     /** @type {number | null} */
     let from_char = 0;
@@ -58,7 +55,7 @@ export function Sent({ home, route }) {
       pieces.push(piece.text);
       from_char = piece.next_char;
     }
-    return new TextSource(pieces.join(''));
+    return textSource(pieces.join(''));
   };
   const name = entry === undefined || entry.result === '' ? 'Text as sent' : `${entry.result} as sent`;
   if (loading && entry === undefined) return h(Frame, { title: name, home, children: h(Notice, null, 'Loading…') });
@@ -67,13 +64,13 @@ export function Sent({ home, route }) {
 
 /**
  * @param {{home: Home, route: Route, model: SessionModel, entry: Entry | undefined, name: string,
- *   load: () => Promise<Source>}} props
+ *   load: () => Promise<ResultWindows>}} props
  */
 function Lines({ home, route, model, entry, name, load }) {
   const { household } = useAround();
   const { wrap } = useModel(household);
   const { entries, row } = useModel(model);
-  const [source, setSource] = useState(/** @type {Source | null} */ (null));
+  const [source, setSource] = useState(/** @type {ResultWindows | null} */ (null));
   const [problem, tell] = useState('');
   const most = useMostResults(entries, row?.results ?? 0);
   useEffect(() => {
@@ -91,7 +88,8 @@ function Lines({ home, route, model, entry, name, load }) {
   const lines = source?.meta.lines ?? null;
   const diff = entry === undefined ? CHANGES.has(tool) : entry.body === 'change' && !entry.error;
   const { session, pairing } = route;
-  const sent = route.view === 'result' && entry !== undefined ? address({ ...route, view: 'sent', seq: entry.seq, line: 0 }) : '';
+  const sent =
+    route.view === 'result' && entry !== undefined ? address({ ...route, view: 'sent', seq: entry.seq, line: 0 }) : '';
   return h(
     Frame,
     {
@@ -101,7 +99,7 @@ function Lines({ home, route, model, entry, name, load }) {
       below: h(
         'p',
         { class: 'sub' },
-        asked === '' ? null : h('span', { class: 'asked', dir: 'ltr' }, asked),
+        asked === '' ? null : h('span', { class: 'code', dir: 'ltr' }, plain(asked)),
         lines === null ? null : h('span', null, counted(lines, 'line')),
         sent === '' ? null : h('a', { href: sent }, 'as sent'),
       ),
@@ -114,7 +112,7 @@ function Lines({ home, route, model, entry, name, load }) {
   );
 }
 
-/** @param {{source: Source, count: number, route: Route, wrap: boolean, most: number, diff: boolean}} props */
+/** @param {{source: ResultWindows, count: number, route: Route, wrap: boolean, most: number, diff: boolean}} props */
 function Shown({ source, count, route, wrap, most, diff }) {
   const { household } = useAround();
   const spot = useSpot();
@@ -173,7 +171,7 @@ function Shown({ source, count, route, wrap, most, diff }) {
         icon('wrap'),
         'Wrap',
       ),
-      h('span', { class: 'seen' }, `${written(first)}–${written(last)}`),
+      h('span', { class: 'seen' }, written(first), h('span', null, `–${written(last)}`)),
     ),
     open === 'find' ? h(FindBar, { finding, near: () => rows.current?.position.line ?? 1 }) : null,
     open === 'line' ? h(LineBar, { count, go: (/** @type {number} */ line) => rows.current?.toLine(line) }) : null,
@@ -197,35 +195,6 @@ function Shown({ source, count, route, wrap, most, diff }) {
 
 const NOTHING = new Map();
 
-/** @param {{count: number, go: (line: number) => void}} props */
-function LineBar({ count, go }) {
-  const [text, setText] = useState('');
-  /** @type {{current: HTMLInputElement | null}} */
-  const field = useRef(null);
-  useEffect(() => field.current?.focus(), []);
-  return h(
-    'form',
-    {
-      class: 'panel',
-      onSubmit: (/** @type {Event} */ event) => {
-        event.preventDefault();
-        const line = Number(text.replace(/[^\d]/g, ''));
-        if (line > 0) go(Math.min(line, count));
-      },
-    },
-    h('label', { for: 'line' }, `Line, 1 to ${written(count)}`),
-    h('input', {
-      id: 'line',
-      ref: field,
-      inputMode: 'numeric',
-      autocomplete: 'off',
-      value: text,
-      onInput: (/** @type {Event} */ event) => setText(/** @type {HTMLInputElement} */ (event.target).value),
-    }),
-    h('button', { class: 'button', type: 'submit' }, 'Go'),
-  );
-}
-
 /**
  * @param {unknown} fault
  * @param {string} name
@@ -236,4 +205,34 @@ function sentenceOf(fault, name) {
     if (fault.code === 'gone' || fault.code === 'unknown_session') return 'This session is not there (any more).';
   }
   return fault instanceof Error ? fault.message : String(fault);
+}
+
+/**
+ * A text that is here as a whole, read like a result.
+ * @param {string} text
+ * @returns {ResultWindows}
+ */
+function textSource(text) {
+  const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+  const wire = {
+    /** @param {Request} request */
+    async request(request) {
+      if (request.type !== 'show') throw new Error(request.type);
+      const { offset = 1, limit = 2000, from_char = 0 } = request;
+      const shown = lines.slice(offset - 1, offset - 1 + limit);
+      const joined = shown.join('');
+      return {
+        tool: '',
+        text: from_char === 0 ? joined : [...joined].slice(from_char).join(''),
+        first: shown.length === 0 ? 0 : offset,
+        last: shown.length === 0 ? 0 : offset + shown.length - 1,
+        lines: lines.length,
+        next_char: null,
+      };
+    },
+  };
+  const cache = { window: async () => null, putWindow: () => undefined };
+  const source = new ResultWindows(/** @type {any} */ (wire), /** @type {any} */ (cache), '', 0);
+  source.meta = { tool: '', lines: lines.length };
+  return source;
 }

@@ -1,19 +1,77 @@
-// The address bar: which view is shown, and where in it one was.
+// The address bar: which view is shown, and where in it one was. All of it is behind the `#`, which no server is told.
 
+import { resultId, resultNumber } from '../core/ids.js';
 import { Observable } from '../core/observable.js';
-import { address, parseAddress } from './routes.js';
 
-/** @typedef {import('./routes.js').Route} Route */
+/**
+ * Where a person is. What does not apply is empty or 0. `pairing`: its id, where there are several. `line`: where to
+ * begin in a result. `seq`: the entry whose text is shown as it was sent.
+ * @typedef {{view: 'sessions' | 'pair' | 'settings' | 'transcript' | 'result' | 'sent' | 'files', pairing: string,
+ *   session: string, number: number, seq: number, line: number}} Route
+ */
+
+/** @type {Route} */
+const HOME = { view: 'sessions', pairing: '', session: '', number: 0, seq: 0, line: 0 };
+
+/**
+ * @param {Partial<Route> & {view: Route['view'], most?: number}} given
+ * @returns {string} `#/…`
+ */
+export function address(given) {
+  const { view, pairing, session, number, seq, line } = { ...HOME, ...given };
+  if (view === 'pair' || view === 'settings') return `#/${view}`;
+  const prefix = pairing === '' ? '#/' : `#/d/${encodeURIComponent(pairing)}/`;
+  if (view === 'sessions') return prefix;
+  const at = `${prefix}s/${encodeURIComponent(session)}`;
+  const from = line > 1 ? `?line=${line}` : '';
+  if (view === 'result') return `${at}/r/${resultId(number).slice(1)}${from}`;
+  if (view === 'sent') return `${at}/e/${seq}${from}`;
+  return view === 'files' ? `${at}/files` : at;
+}
+
+/**
+ * @param {string} hash as the browser has it
+ * @returns {Route} the sessions, where it is no address of a view
+ */
+export function parseAddress(hash) {
+  const [path = '', query = ''] = hash.replace(/^#?\/?/, '').split('?');
+  const parts = path.split('/').map(decoded);
+  const pairing = parts[0] === 'd' ? (parts[1] ?? '') : '';
+  const [first, session = '', what, which = ''] = parts[0] === 'd' ? parts.slice(2) : parts;
+  const home = { ...HOME, pairing };
+  if (first === 'pair' || first === 'settings') return { ...HOME, view: first };
+  if (first !== 's' || session === '') return home;
+  const line = Number(new URLSearchParams(query).get('line') ?? 0);
+  const at = { ...home, session, line: Number.isSafeInteger(line) && line > 0 ? line : 0 };
+  const number = resultNumber(which.toLowerCase());
+  if (what === 'r' && number > 0) return { ...at, view: 'result', number };
+  if (what === 'e' && /^\d{1,15}$/.test(which)) return { ...at, view: 'sent', seq: Number(which) };
+  return { ...at, view: what === 'files' ? 'files' : 'transcript', line: 0 };
+}
+
+/** @param {string} part */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
 
 const PLACES = 'waybread-places';
 const MOST_PLACES = 60;
+
+/**
+ * The link that one left a view by: in which item of a list, and which of those that lead there.
+ * @typedef {{key: string, href: string, at: number}} Left
+ */
 
 /**
  * `key` is that of the entry in the browser's history.
  * @extends {Observable<{route: Route, key: string}>}
  */
 export class Router extends Observable {
-  /** Where one was in each view of the history, and what one left it by. @type {Map<string, {place?: any, left?: string}>} */
+  /** Where one was in each view of the history, and what one left it by. @type {Map<string, {place?: any, left?: Left}>} */
   #places = new Map(readPlaces());
   #depth = -1;
   /** The address that the page was opened with, where it carries a pairing code. */
@@ -40,16 +98,16 @@ export class Router extends Observable {
   spot() {
     const { key } = this.state;
     const places = this.#places;
-    const tell = (/** @type {{place?: unknown, left?: string}} */ told) => {
+    const tell = (/** @type {{place?: unknown, left?: Left}} */ told) => {
       const before = places.get(key);
       places.delete(key);
       places.set(key, { ...before, ...told });
     };
     return {
       place: places.get(key)?.place,
-      left: places.get(key)?.left ?? '',
+      left: places.get(key)?.left ?? null,
       setPlace: (/** @type {unknown} */ place) => tell({ place }),
-      setLeft: (/** @type {string} */ left) => tell({ left }),
+      setLeft: (/** @type {Left} */ left) => tell({ left }),
       /** Says in the address on which line one is. */
       noteLine: (/** @type {number} */ line) => {
         const { route } = this.state;
@@ -95,7 +153,7 @@ export class Router extends Observable {
   }
 }
 
-/** @returns {[string, {place?: unknown, left?: string}][]} */
+/** @returns {[string, {place?: unknown, left?: Left}][]} */
 function readPlaces() {
   try {
     return JSON.parse(sessionStorage.getItem(PLACES) ?? '[]');

@@ -4,13 +4,11 @@ import { Component, h } from '../../vendor/preact/preact.module.js';
 import { countChars } from '../core/entries.js';
 import { LINE_CHARS } from '../core/result.js';
 import { number as written } from './format.js';
-import { diffKind } from './pieces.js';
-import { cutAt } from './sources.js';
-import { pieces } from './text.js';
+import { diffKind, firstOf, pieces } from './text.js';
 
 /** @typedef {import('../core/types.js').Line} Line */
 /** @typedef {import('../core/types.js').Found} Found */
-/** @typedef {import('./sources.js').Source} Source */
+/** @typedef {import('../core/result.js').ResultWindows} Source */
 /** @typedef {import('./text.js').Where} Where */
 
 /**
@@ -19,9 +17,10 @@ import { pieces } from './text.js';
  */
 
 /**
- * `found` are the places in this line, `places` how many; `current` is one of them.
+ * `found` are the places in this line, `places` how many; `current` is one of them, and `onMark` is told when it is shown.
  * @typedef {{number: number, line: Line | undefined, count: number, diff: boolean, where: Where,
- *   found: Found[] | undefined, places: number, current: Found | undefined, source: Source}} RowProps
+ *   found: Found[] | undefined, places: number, current: Found | undefined, source: Source,
+ *   onMark: (mark: Element) => void}} RowProps
  */
 
 /** @extends {Component<RowProps, {part: LinePart | null}>} */
@@ -31,6 +30,8 @@ export class Row extends Component {
   /** The place that was last led to. @type {Found | undefined} */
   #shown;
   #gone = false;
+  /** @type {Element | null} */
+  #element = null;
 
   /** @param {RowProps} props */
   constructor(props) {
@@ -67,12 +68,21 @@ export class Row extends Component {
     const kind = diff && part !== null ? diffKind(part.text) : 'plain';
     return h(
       'div',
-      { class: `row ${kind}`, role: 'listitem', 'aria-setsize': count, 'aria-posinset': number, 'data-line': number },
+      {
+        class: `row ${kind}`,
+        role: 'listitem',
+        'aria-setsize': count,
+        'aria-posinset': number,
+        'data-line': number,
+        ref: (/** @type {Element | null} */ element) => (this.#element = element),
+      },
       h('span', { class: 'number', 'aria-hidden': 'true' }, number),
       h(
         'code',
         null,
-        part === null || part.start === 0 ? null : this.#button(`‹ from character ${written(part.from_char)}`, () => this.#back()),
+        part === null || part.start === 0
+          ? null
+          : this.#button(`‹ from character ${written(part.from_char)}`, () => this.#back()),
         part === null ? h('span', { class: 'waiting' }, '…') : this.#marked(part),
         line?.cut === true && part?.last === false ? this.#button('the line goes on ›', () => this.#on(part)) : null,
       ),
@@ -82,7 +92,9 @@ export class Row extends Component {
   /** @returns {LinePart | null} */
   get #part() {
     const { line } = this.props;
-    return this.state.part ?? (line === undefined ? null : { start: 0, from_char: 0, text: line.text, last: !line.cut });
+    return (
+      this.state.part ?? (line === undefined ? null : { start: 0, from_char: 0, text: line.text, last: !line.cut })
+    );
   }
 
   /**
@@ -117,11 +129,13 @@ export class Row extends Component {
     const { current, line } = this.props;
     const part = this.#part;
     if (current === this.#shown || line === undefined || part === null) return;
-    this.#shown = current;
-    if (current === undefined || !line.cut) return;
-    if (current.from < part.start || current.from >= part.start + part.text.length) {
+    if (current !== undefined && (current.from < part.start || current.from >= part.start + part.text.length)) {
       void this.#show(current.from, current.from < part.start ? null : part);
+      return;
     }
+    this.#shown = current;
+    const mark = this.#element?.querySelector('.current') ?? null;
+    if (mark !== null) this.props.onMark(mark);
   }
 
   /** @param {LinePart} part */
@@ -148,7 +162,7 @@ export class Row extends Component {
       if (this.#gone) return;
       let at = 0;
       while (at < text.length) {
-        const part = cutAt(text.slice(at), LINE_CHARS);
+        const part = firstOf(text.slice(at), LINE_CHARS);
         const last = next_char === null && at + part.length >= text.length;
         if (unit < start + part.length || last) {
           this.setState({ part: { start, from_char, text: part, last } });

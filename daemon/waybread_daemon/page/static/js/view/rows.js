@@ -6,7 +6,7 @@ import { Row } from './row.js';
 
 /** @typedef {import('../core/types.js').Line} Line */
 /** @typedef {import('../core/types.js').Found} Found */
-/** @typedef {import('./sources.js').Source} Source */
+/** @typedef {import('../core/result.js').ResultWindows} Source */
 /** @typedef {import('./text.js').Where} Where */
 
 /** Browsers end at some millions of pixels: a longer way is scaled to this. */
@@ -46,10 +46,9 @@ export class Rows extends Component {
   /** @type {ResizeObserver | null} */
   #resized = null;
   #looks = 0;
+  #toEnd = false;
   #first = 1;
   #last = 0;
-  /** @type {Found | undefined} */
-  #shownFound;
   position = new Position(
     () => this.props.count,
     (line) => this.#heightOf(line),
@@ -96,6 +95,7 @@ export class Rows extends Component {
   toLine(line, above = 0) {
     this.position.line = Math.min(Math.max(line, 1), this.props.count);
     this.position.px = 0;
+    this.#toEnd = line >= this.props.count;
     this.position.move(-above, this.#height);
     this.#again();
   }
@@ -157,6 +157,20 @@ export class Rows extends Component {
     );
   }
 
+  /**
+   * Puts what was found in sight, also within a line of many pages.
+   * @param {Element} mark
+   */
+  #bring = (mark) => {
+    const scroller = /** @type {HTMLElement} */ (this.#scroller);
+    const [place, view] = [mark.getBoundingClientRect(), scroller.getBoundingClientRect()];
+    const aside = place.left < view.left + view.width / 4 || place.right > view.right;
+    if (aside) scroller.scrollLeft += place.left - view.left - view.width / 2;
+    if (place.top >= view.top && place.bottom <= view.bottom) return;
+    this.position.move(place.top - view.top - this.#height / 3, this.#height);
+    this.#again();
+  };
+
   /** @param {number} number */
   #row(number) {
     const { count, diff, where, found, current, source } = this.props;
@@ -172,6 +186,7 @@ export class Rows extends Component {
       places: places?.length ?? 0,
       current: current?.line === number ? current : undefined,
       source,
+      onMark: this.#bring,
     });
   }
 
@@ -202,7 +217,9 @@ export class Rows extends Component {
     if (Math.abs(delta) < 0.5) return;
     this.#top = top;
     const way = this.#way();
-    if (this.#exact || Math.abs(delta) > this.#height * 1.5) this.position.jump(way === 0 ? 0 : top / way, this.#height);
+    const leaps = this.#exact || Math.abs(delta) > this.#height * 1.5;
+    this.#toEnd = leaps && top >= way - 1;
+    if (leaps) this.position.jump(this.#toEnd ? 1 : top / way, this.#height);
     else this.position.move(delta, this.#height);
     clearTimeout(this.#rest);
     if (!this.#exact) {
@@ -243,6 +260,8 @@ export class Rows extends Component {
         news = true;
       }
     }
+    // Lines at the end turn out to be higher than was thought.
+    if (this.#toEnd) this.position.jump(1, this.#height);
     this.position.hold(this.#height);
     if (news && this.#looks < MOST_LOOKS) {
       this.#looks += 1;
@@ -261,10 +280,6 @@ export class Rows extends Component {
     this.#load();
     const seen = this.#lastSeen();
     this.props.onSeen(this.position.line, seen, this.position.px);
-    if (this.props.current !== this.#shownFound) {
-      this.#shownFound = this.props.current;
-      this.#block?.querySelector('.current')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-    }
   }
 
   #lastSeen() {

@@ -3,18 +3,15 @@
 import { h } from '../../vendor/preact/preact.module.js';
 import { useEffect, useMemo, useRef, useState } from '../../vendor/preact/hooks.module.js';
 import { WireError } from '../core/faults.js';
-import { counted, size, when, wholeTime } from './format.js';
-import { Frame } from './frame.js';
-import { icon } from './icons.js';
-import { address } from './routes.js';
-import { pieces } from './text.js';
-import { Notice } from './transcript.js';
-import { useAround, useModel, useSpot } from './use.js';
+import { counted, size, when } from './format.js';
+import { Frame, icon, Notice, useAround, useModel, useSpot } from './frame.js';
+import { address } from './router.js';
+import { plain } from './text.js';
 import { VirtualList } from './virtual_list.js';
 
 /** @typedef {import('../core/types.js').SessionRow} SessionRow */
 /** @typedef {import('../core/home.js').Home} Home */
-/** @typedef {import('./routes.js').Route} Route */
+/** @typedef {import('./router.js').Route} Route */
 
 const ROW_PX = 92;
 const keyOf = (/** @type {SessionRow} */ row) => row.session;
@@ -44,7 +41,11 @@ export function Sessions({ home, route }) {
           pairings.map(({ id, name: other }) =>
             h(
               'a',
-              { key: id, href: address({ view: 'sessions', pairing: id }), 'aria-current': id === home.pairing.id ? 'page' : undefined },
+              {
+                key: id,
+                href: address({ view: 'sessions', pairing: id }),
+                'aria-current': id === home.pairing.id ? 'page' : undefined,
+              },
               other,
             ),
           ),
@@ -63,7 +64,10 @@ function List({ home, pairing }) {
   const [loadingMore, setLoadingMore] = useState(false);
   const busy = useRef(false);
   const words = sought.toLowerCase().trim();
-  const found = useMemo(() => (words === '' ? sessions : sessions.filter((row) => says(row, words))), [sessions, words]);
+  const found = useMemo(
+    () => (words === '' ? sessions : sessions.filter((row) => says(row, words))),
+    [sessions, words],
+  );
   const loadMore = async () => {
     if (busy.current || loaded_all || link.kind !== 'linked') return;
     busy.current = true;
@@ -84,7 +88,8 @@ function List({ home, pairing }) {
     if (words !== '' && problem === '') void loadMore();
   }, [words, sessions.length, loaded_all, link.kind]);
   const look = useMemo(() => ({ pairing }), [pairing]);
-  const empty = words !== '' ? (loadingMore ? 'Looking through older ones…' : 'No session has that in its title.') : NO_SESSIONS;
+  const empty =
+    words !== '' ? (loadingMore ? 'Looking through older ones…' : 'No session has that in its title.') : NO_SESSIONS;
   return h(
     'div',
     { class: 'stage' },
@@ -127,7 +132,8 @@ function List({ home, pairing }) {
   );
 }
 
-const NO_SESSIONS = 'No sessions yet. They appear here as soon as a harness on this device opens one.';
+const NO_SESSIONS =
+  'This device has no sessions yet. To see those of another one, pair with it: waybread pair --role viewer --device ID.';
 
 /**
  * @param {SessionRow} row
@@ -146,14 +152,14 @@ function SessionLink({ row, pairing }) {
     h(
       'span',
       { class: 'head' },
-      h('span', { class: 'title', dir: 'auto' }, title || session),
-      h('time', { dateTime: new Date(changed_ms).toISOString(), title: wholeTime(changed_ms) }, when(changed_ms)),
+      h('span', { class: 'title', dir: 'auto' }, plain(title || session)),
+      h('time', { dateTime: new Date(changed_ms).toISOString() }, when(changed_ms)),
     ),
-    last_line === '' ? null : h('span', { class: 'last', dir: 'auto' }, pieces(last_line, { pairing, session, most: 0 })),
+    last_line === '' ? null : h('span', { class: 'last', dir: 'auto' }, plain(last_line)),
     h(
       'span',
       { class: 'facts' },
-      directory === '' ? null : h('span', { class: 'directory', dir: 'ltr' }, directory),
+      directory === '' ? null : h('span', { class: 'directory', dir: 'ltr' }, plain(directory)),
       h('span', null, counted(results, 'result')),
       raw_bytes === 0 ? null : h('span', null, size(raw_bytes)),
     ),

@@ -1,12 +1,10 @@
 // What this browser is paired with, and how it forgets.
 
 import { h } from '../../vendor/preact/preact.module.js';
-import { useState } from '../../vendor/preact/hooks.module.js';
-import { Confirm } from './confirm.js';
+import { useEffect, useRef, useState } from '../../vendor/preact/hooks.module.js';
 import { wholeTime } from './format.js';
-import { Frame } from './frame.js';
-import { address } from './routes.js';
-import { useAround, useModel } from './use.js';
+import { Frame, useAround, useModel } from './frame.js';
+import { address } from './router.js';
 
 /** @typedef {import('../core/types.js').Pairing} Pairing */
 
@@ -35,7 +33,9 @@ export function Settings({ pairing }) {
       h(
         'ul',
         { class: 'files' },
-        pairings.map((one) => h('li', { key: one.id }, h(Paired, { pairing: one, several: pairings.length > 1, leave }))),
+        pairings.map((one) =>
+          h('li', { key: one.id }, h(Paired, { pairing: one, several: pairings.length > 1, leave })),
+        ),
       ),
       h('p', null, h('a', { class: 'button', href: address({ view: 'pair' }) }, 'Pair with another device')),
       h('h2', null, 'Reading'),
@@ -47,7 +47,11 @@ export function Settings({ pairing }) {
       ),
       h('p', { class: 'hint' }, 'Light and dark, and the size of letters, are those of this phone.'),
       h('h2', null, 'Forget'),
-      h('p', { class: 'hint' }, 'Deletes every pairing and everything that this browser keeps: sessions, results, the page itself.'),
+      h(
+        'p',
+        { class: 'hint' },
+        'Deletes every pairing and everything that this browser keeps: sessions, results, the page itself.',
+      ),
       h('p', null, h('button', { class: 'button grave', onClick: () => leave('all') }, 'Forget everything')),
       h('h2', null, 'About'),
       h('p', { class: 'hint' }, server === '' ? 'Waybread' : `Daemon: ${server}`),
@@ -55,10 +59,7 @@ export function Settings({ pairing }) {
         ? null
         : h(Confirm, {
             title: leaving === 'all' ? 'Forget everything?' : `Sign out of ${leaving.name}?`,
-            text:
-              leaving === 'all'
-                ? 'This browser will know nothing any more. The daemon keeps its sessions; to see them here you pair again.'
-                : 'Its sessions are deleted from this browser, not from the daemon. To see them here you pair again.',
+            text: 'The daemon keeps its sessions. To see them here you pair again.',
             yes: leaving === 'all' ? 'Forget' : 'Sign out',
             go,
             stay: () => leave(null),
@@ -73,11 +74,15 @@ function Paired({ pairing, several, leave }) {
   return h(
     'article',
     { class: 'card file' },
-    h('div', { class: 'head' }, h('a', { class: 'path', dir: 'auto', href: address({ view: 'sessions', pairing: several ? id : '' }) }, name)),
+    h(
+      'div',
+      { class: 'head' },
+      h('a', { class: 'path', dir: 'auto', href: address({ view: 'sessions', pairing: several ? id : '' }) }, name),
+    ),
     h(
       'p',
       { class: 'facts' },
-      h('span', null, ROLES[/** @type {keyof typeof ROLES} */ (role)] ?? role),
+      h('span', null, role),
       h('span', { dir: 'ltr' }, url),
       h('span', null, 'device ', h('code', null, device)),
       h('span', null, `since ${wholeTime(paired_ms)}`),
@@ -86,4 +91,39 @@ function Paired({ pairing, several, leave }) {
   );
 }
 
-const ROLES = { viewer: 'viewer: may look', agent: 'agent: may look and insert', device: 'device: may do everything' };
+/** Asks once more before something is gone.
+ * @param {{title: string, text: string, yes: string, go: () => Promise<void>, stay: () => void}} props
+ */
+function Confirm({ title, text, yes, go, stay }) {
+  /** @type {{current: HTMLDialogElement | null}} */
+  const dialog = useRef(null);
+  const [busy, setBusy] = useState(false);
+  useEffect(() => {
+    const before = /** @type {HTMLElement | null} */ (document.activeElement);
+    dialog.current?.showModal();
+    return () => before?.focus();
+  }, []);
+  return h(
+    'dialog',
+    { ref: dialog, 'aria-labelledby': 'confirm-title', onCancel: stay, onClose: stay },
+    h('h2', { id: 'confirm-title' }, title),
+    h('p', null, text),
+    h(
+      'div',
+      { class: 'choices' },
+      h('button', { class: 'button', onClick: stay }, 'Cancel'),
+      h(
+        'button',
+        {
+          class: 'button grave',
+          disabled: busy,
+          onClick: () => {
+            setBusy(true);
+            void go();
+          },
+        },
+        yes,
+      ),
+    ),
+  );
+}

@@ -1,29 +1,178 @@
-// Texts from tools and people as elements. They are only ever text.
+// Texts from tools and people: in pieces, each of one kind, and as elements. They are only ever text.
 
 import { h } from '../../vendor/preact/preact.module.js';
-import { partsOf, piecesOf } from './pieces.js';
-import { address } from './routes.js';
+import { findIds, resultNumber } from '../core/ids.js';
+import { visible } from '../core/visible.js';
+import { address } from './router.js';
 
-/** @typedef {import('./pieces.js').Piece} Piece */
 /** @typedef {{pairing: string, session: string, most: number}} Where a session, and the last number that it has given */
+
+/**
+ * `text`; `mark`: stands for a character that would not be seen (`title` says which); `id`: of the result `number`.
+ * @typedef {{kind: 'text' | 'mark' | 'id', text: string, title: string, number: number}} Piece
+ * A part of a text by lines. `elided`: the line of a capped result, whose result is `number`, and `line` the first that is
+ * left out there.
+ * @typedef {{kind: 'plain' | 'add' | 'del' | 'hunk' | 'elided', text: string, number: number, line: number}} Part
+ */
+
+const ELIDED = /^\[\d+ lines elided, full output (#[0-9a-f]{4,14})\]$/gm;
+const ELIDED_ONCE = new RegExp(ELIDED.source, 'm');
+
+/**
+ * @param {string} text
+ * @param {number} most the last number that the session has given
+ * @returns {Piece[]}
+ */
+function piecesOf(text, most) {
+  /** @type {Piece[]} */
+  const pieces = [];
+  let done = 0;
+  const plain = (/** @type {number} */ end) => {
+    for (const piece of visible(text.slice(done, end))) pieces.push({ ...piece, number: 0 });
+  };
+  for (const { start, end, number } of findIds(text, most)) {
+    plain(start);
+    pieces.push({ kind: 'id', text: text.slice(start, end), title: '', number });
+    done = end;
+  }
+  plain(text.length);
+  return pieces;
+}
+
+/**
+ * The parts of a text as it was sent. They join to it exactly.
+ * @param {string} text
+ * @param {boolean} diff whether it holds diffs
+ * @param {number} [before] lines that stand before it
+ * @returns {Part[]}
+ */
+export function partsOf(text, diff, before = 0) {
+  /** @type {Part[]} */
+  const parts = [];
+  let done = 0;
+  for (const match of text.matchAll(ELIDED)) {
+    push(parts, text.slice(done, match.index), diff);
+    // The bracket stands before the first line.
+    const line = Math.max(1, before + linesIn(text.slice(0, match.index)));
+    parts.push({ kind: 'elided', text: match[0], number: resultNumber(match[1] ?? ''), line });
+    done = match.index + match[0].length;
+  }
+  push(parts, text.slice(done), diff);
+  return parts;
+}
+
+/**
+ * @param {string} line of a diff
+ * @returns {'plain' | 'add' | 'del' | 'hunk'}
+ */
+export function diffKind(line) {
+  if (line.startsWith('@@ ')) return 'hunk';
+  return line.startsWith('+') ? 'add' : line.startsWith('-') ? 'del' : 'plain';
+}
+
+/** @param {string} text @returns {number} how many line ends it has */
+export function linesIn(text) {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
+}
+
+/**
+ * @param {Part[]} parts
+ * @param {string} text
+ * @param {boolean} diff
+ */
+function push(parts, text, diff) {
+  if (text === '') return;
+  if (!diff) {
+    parts.push({ kind: 'plain', text, number: 0, line: 0 });
+    return;
+  }
+  for (const line of text.match(/[^\n]*\n|[^\n]+$/g) ?? []) {
+    const kind = diffKind(line);
+    const last = parts.at(-1);
+    if (last?.kind === kind) last.text += line;
+    else parts.push({ kind, text: line, number: 0, line: 0 });
+  }
+}
+
+/** More lines and characters than this are not shown in a transcript until they are asked for. */
+const FOLD_LINES = 24;
+const FOLD_CHARS = 3000;
+const HEAD_LINES = 16;
+const HEAD_CHARS = 2000;
+const TAIL_LINES = 5;
+const TAIL_CHARS = 800;
+/** What is longer is never shown in a transcript: it has a view of its own. */
+export const UNFOLD_CHARS = 60_000;
+
+/**
+ * What a transcript shows of a text at first. `lines` are whole lines that it does not, `chars` characters, 0 where it
+ * shows all. The tail begins with the elided line, where there is one; `before` are the lines ahead of it.
+ * @param {string} text
+ * @returns {{head: string, lines: number, chars: number, tail: string, before: number}}
+ */
+export function fold(text) {
+  const all = linesIn(text);
+  if (all < FOLD_LINES && text.length <= FOLD_CHARS) return whole(text);
+  const head = firstLines(text, HEAD_LINES, HEAD_CHARS);
+  const elided = text.slice(head.length).search(ELIDED_ONCE);
+  const from = elided >= 0 ? head.length + elided : text.length;
+  const tail = firstLines(text.slice(from), TAIL_LINES, TAIL_CHARS);
+  const lines = Math.max(all - linesIn(head) - linesIn(tail), 0);
+  const before = linesIn(text.slice(0, from));
+  return { head, lines, chars: text.length - head.length - tail.length, tail, before };
+}
+
+/** @param {string} text all of which is shown */
+export function whole(text) {
+  return { head: text, lines: 0, chars: 0, tail: '', before: 0 };
+}
+
+/**
+ * @param {string} text
+ * @param {number} lines
+ * @param {number} chars
+ */
+function firstLines(text, lines, chars) {
+  let end = 0;
+  for (let count = 0; count < lines; count += 1) {
+    const next = text.indexOf('\n', end);
+    if (next < 0) return firstOf(text, chars);
+    if (next + 1 > chars) break;
+    end = next + 1;
+  }
+  return end === 0 ? firstOf(text, chars) : text.slice(0, end);
+}
+
+/**
+ * Its beginning, without half of a character.
+ * @param {string} text
+ * @param {number} end
+ */
+export function firstOf(text, end) {
+  return text.slice(0, (text.charCodeAt(end - 1) & 0xfc00) === 0xd800 ? end - 1 : end);
+}
 
 /**
  * @param {string} text
  * @param {Where} where
  */
 export function pieces(text, where) {
-  return piecesOf(text, where.most).map((piece) => piecesElement(piece, where));
+  return piecesOf(text, where.most).map(({ kind, text: shown, title, number }) => {
+    if (kind === 'mark') return h('span', { class: 'mark', title }, shown);
+    return kind === 'id' ? h('a', { class: 'id', href: address({ ...where, view: 'result', number }) }, shown) : shown;
+  });
 }
 
+const NOWHERE = { pairing: '', session: '', most: 0 };
+
 /**
- * @param {Piece} piece
- * @param {Where} where
+ * A title, a path, a name: without links.
+ * @param {string} text
  */
-function piecesElement(piece, where) {
-  if (piece.kind === 'mark') return h('span', { class: 'mark', title: piece.title }, piece.text);
-  if (piece.kind !== 'id') return piece.text;
-  const { pairing, session } = where;
-  return h('a', { class: 'id', href: address({ view: 'result', pairing, session, number: piece.number }) }, piece.text);
+export function plain(text) {
+  return pieces(text, NOWHERE);
 }
 
 const CLASSES = { add: 'add', del: 'del', hunk: 'hunk' };
@@ -33,14 +182,14 @@ const CLASSES = { add: 'add', del: 'del', hunk: 'hunk' };
  * @param {string} text
  * @param {Where} where
  * @param {boolean} diff
+ * @param {number} before lines that stand before it
  */
-export function sentText(text, where, diff) {
-  const { pairing, session, most } = where;
-  return partsOf(text, diff).map((part) => {
+export function sentText(text, where, diff, before) {
+  return partsOf(text, diff, before).map((part) => {
     if (part.kind === 'plain') return pieces(part.text, where);
     if (part.kind !== 'elided') return h('span', { class: CLASSES[part.kind] }, pieces(part.text, where));
     const { number, line } = part;
-    if (number === 0 || number > most) return part.text;
-    return h('a', { class: 'elided', href: address({ view: 'result', pairing, session, number, line }) }, part.text);
+    if (number === 0 || number > where.most) return part.text;
+    return h('a', { class: 'elided', href: address({ ...where, view: 'result', number, line }) }, part.text);
   });
 }

@@ -5,16 +5,15 @@ import { useEffect, useMemo, useRef, useState } from '../../vendor/preact/hooks.
 import { resultNumber } from '../core/ids.js';
 import { card, cardHeight, isShown } from './entry.js';
 import { number } from './format.js';
-import { Frame } from './frame.js';
-import { icon } from './icons.js';
-import { address } from './routes.js';
-import { useAround, useModel, useSpot } from './use.js';
+import { Frame, icon, Notice, useAround, useModel, useSpot } from './frame.js';
+import { address } from './router.js';
+import { plain } from './text.js';
 import { VirtualList } from './virtual_list.js';
 
 /** @typedef {import('../core/types.js').Entry} Entry */
 /** @typedef {import('../core/home.js').Home} Home */
 /** @typedef {import('../core/transcript.js').SessionModel} SessionModel */
-/** @typedef {import('./routes.js').Route} Route */
+/** @typedef {import('./router.js').Route} Route */
 /** @typedef {import('./virtual_list.js').ListPlace} ListPlace */
 
 const ANNOUNCE_EVERY_MS = 8000;
@@ -36,7 +35,10 @@ export function Transcript({ home, route }) {
       title,
       up,
       home,
-      below: row === null || row.directory === '' ? null : h('p', { class: 'sub', dir: 'ltr' }, row.directory),
+      below:
+        row === null || row.directory === ''
+          ? null
+          : h('p', { class: 'sub', dir: 'ltr' }, h('span', null, plain(row.directory))),
       actions: [
         h(
           'button',
@@ -51,7 +53,12 @@ export function Transcript({ home, route }) {
         ),
         h(
           'a',
-          { class: 'tool', href: address({ ...route, view: 'files' }), 'aria-label': 'Files read', title: 'Files read' },
+          {
+            class: 'tool',
+            href: address({ ...route, view: 'files' }),
+            'aria-label': 'Files read',
+            title: 'Files read',
+          },
           icon('files'),
         ),
       ],
@@ -145,11 +152,6 @@ function Announced({ last, items }) {
     return () => clearTimeout(timer);
   }, [last > told.current]);
   return h('p', { class: 'unseen', role: 'status', 'aria-live': 'polite' }, text);
-}
-
-/** @param {{children?: string}} props */
-export function Notice({ children }) {
-  return h('p', { class: 'notice', role: 'status' }, children);
 }
 
 /**

@@ -4,7 +4,6 @@
 // behind, that stays where it is.
 
 import { Component, h } from '../../vendor/preact/preact.module.js';
-import { Heights } from './heights.js';
 
 /** @typedef {import('../../vendor/preact/preact.module.js').ComponentChildren} Children */
 
@@ -111,6 +110,7 @@ export class VirtualList extends Component {
         role: 'listitem',
         'aria-setsize': total,
         'aria-posinset': (from ?? 0) + at + 1,
+        'data-key': keyOf(item),
         style: { transform: `translateY(${this.heights.offset(at)}px)` },
         ref: this.#ref(keyOf(item)),
         onFocusIn: () => (this.#focused = keyOf(item)),
@@ -128,7 +128,11 @@ export class VirtualList extends Component {
         ref: (/** @type {HTMLElement | null} */ scroller) => (this.#scroller = scroller),
         onScroll: () => this.#scrolled(),
       },
-      h('div', { class: 'sizer', role: 'list', 'aria-label': label, style: { height: `${this.heights.total}px` } }, slots),
+      h(
+        'div',
+        { class: 'sizer', role: 'list', 'aria-label': label, style: { height: `${this.heights.total}px` } },
+        slots,
+      ),
     );
   }
 
@@ -230,5 +234,108 @@ class Item extends Component {
   /** @override */
   render() {
     return this.props.render(this.props.item);
+  }
+}
+
+/**
+ * Where the items stand, each as high as it is or is thought to be.
+ * @template T
+ */
+class Heights {
+  /** @type {readonly T[]} */
+  items = [];
+  #keyOf;
+  #estimate;
+  /** @type {Map<string | number, number>} */
+  #measured = new Map();
+  /** @type {number[]} */
+  #sizes = [];
+  /** `#offsets[n]` is where item n begins; right up to `#valid`. @type {number[]} */
+  #offsets = [0];
+  #valid = 0;
+  #found = -1;
+
+  /**
+   * @param {(item: T) => string | number} keyOf
+   * @param {(item: T) => number} estimate in pixels
+   */
+  constructor(keyOf, estimate) {
+    this.#keyOf = keyOf;
+    this.#estimate = estimate;
+  }
+
+  /** @param {readonly T[]} items */
+  setItems(items) {
+    const before = this.items;
+    const last = before.length - 1;
+    // Items are mostly put behind those that are there.
+    const grew = last >= 0 && items.length > last && before[0] === items[0] && before[last] === items[last];
+    const from = grew ? before.length : 0;
+    this.items = items;
+    this.#sizes.length = from;
+    this.#valid = Math.min(this.#valid, from);
+    for (let at = from; at < items.length; at += 1) {
+      const item = /** @type {T} */ (items[at]);
+      this.#sizes.push(this.#measured.get(this.#keyOf(item)) ?? this.#estimate(item));
+    }
+  }
+
+  /**
+   * @param {number} at
+   * @param {number} px
+   * @returns {boolean} whether this is news
+   */
+  measured(at, px) {
+    const item = this.items[at];
+    if (item === undefined) return false;
+    this.#measured.set(this.#keyOf(item), px);
+    if (this.#sizes[at] === px) return false;
+    this.#sizes[at] = px;
+    this.#valid = Math.min(this.#valid, at);
+    return true;
+  }
+
+  /** @param {number} at its number, or that of items for the end of all */
+  offset(at) {
+    for (; this.#valid < at; this.#valid += 1) {
+      this.#offsets[this.#valid + 1] = (this.#offsets[this.#valid] ?? 0) + (this.#sizes[this.#valid] ?? 0);
+    }
+    return this.#offsets[at] ?? 0;
+  }
+
+  get total() {
+    return this.offset(this.items.length);
+  }
+
+  /**
+   * @param {number} px
+   * @returns {number} the item that stands there, or the nearest
+   */
+  at(px) {
+    let low = 0;
+    let high = this.items.length - 1;
+    this.offset(this.items.length);
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.offset(middle) <= px) low = middle;
+      else high = middle - 1;
+    }
+    return Math.max(low, 0);
+  }
+
+  /**
+   * @param {string | number} key
+   * @returns {number} -1 where there is none
+   */
+  find(key) {
+    // It is asked for the same one again and again.
+    if (this.key(this.#found) !== key) this.#found = this.items.findIndex((item) => this.#keyOf(item) === key);
+    return this.#found;
+  }
+
+  /** @param {number} at */
+  key(at) {
+    const item = this.items[at];
+    return item === undefined ? null : this.#keyOf(item);
   }
 }

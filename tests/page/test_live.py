@@ -1,0 +1,115 @@
+"""The page follows, through whatever happens to the link."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.page.browsing import Phone
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def messages(page: Page) -> list[str]:
+    """The messages that are in the page."""
+    return await page.locator(".message .text").all_inner_texts()
+
+
+async def test_what_is_inserted_appears_at_the_end(phone: Phone) -> None:
+    async with phone.house.link() as link:
+        session = await link.open("s", "agent", title="Live")
+        page = await phone.open("#/s/s")
+        await expect(page.get_by_text("Opened: an agent session")).to_be_visible()
+        for number in range(1, 41):
+            await session.message("user", f"Message {number}.")
+        await expect(page.get_by_text("Message 40.")).to_be_in_viewport()
+
+
+async def test_one_who_reads_above_stays_there_and_is_told_how_many_came(phone: Phone) -> None:
+    async with phone.house.link() as link:
+        session = await link.open("s", "agent", title="Live")
+        for number in range(1, 41):
+            await session.message("user", f"Message {number}.")
+        page = await phone.open("#/s/s")
+        await expect(page.get_by_text("Message 40.")).to_be_in_viewport()
+        await page.mouse.move(200, 400)
+        await page.mouse.wheel(0, -800)
+        await expect(page.get_by_role("button", name="To the end")).to_be_visible()
+        before = await page.locator(".scroller").evaluate("scroller => scroller.scrollTop")
+        for number in range(41, 44):
+            await session.message("user", f"Message {number}.")
+        await expect(page.get_by_role("button", name="3 new")).to_be_visible()
+        assert await page.locator(".scroller").evaluate("scroller => scroller.scrollTop") == before
+        await page.get_by_role("button", name="3 new").click()
+        await expect(page.get_by_text("Message 43.")).to_be_in_viewport()
+        await expect(page.locator(".to-end")).to_be_hidden()
+
+
+async def test_a_daemon_killed_in_mid_stream_and_started_again_leaves_no_gap_and_nothing_twice(phone: Phone) -> None:
+    async with phone.house.link() as link:
+        session = await link.open("s", "agent", title="Live")
+        page = await phone.open("#/s/s")
+        await expect(page.locator(".dot.live")).to_be_visible()
+
+        async def say() -> None:
+            for number in range(1, 31):
+                await session.message("user", f"Message {number}.")
+                await asyncio.sleep(0.02)
+
+        saying = asyncio.create_task(say())
+        await asyncio.sleep(0.2)
+        phone.house.kill()
+        await expect(page.locator(".banner")).to_contain_text("Reconnecting since")
+        await expect(page.locator(".banner")).to_contain_text("What you see is less than a minute old.")
+        phone.house.start()
+        await saying
+        await expect(page.get_by_text("Message 30.")).to_be_visible()
+        await expect(page.locator(".banner")).to_have_count(0)
+        await page.locator(".scroller").evaluate("scroller => { scroller.scrollTop = 0 }")
+        await expect(page.get_by_text("Message 1.", exact=True)).to_be_visible()
+        said = await page.evaluate(WALK)
+        assert said == [f"Message {number}." for number in range(1, 31)]
+
+
+WALK = """async () => {
+  const scroller = document.querySelector('.scroller');
+  const said = new Map();
+  for (let top = 0; top <= scroller.scrollHeight; top += 400) {
+    scroller.scrollTop = top;
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    for (const slot of document.querySelectorAll('.slot')) {
+      const text = slot.querySelector('.message .text');
+      if (text !== null) said.set(Number(slot.getAttribute('aria-posinset')), text.textContent);
+    }
+  }
+  return [...said.keys()].sort((one, other) => one - other).map((key) => said.get(key));
+}"""
+
+
+async def test_offline_it_shows_what_it_has_and_says_so_and_is_right_again_within_a_second(phone: Phone) -> None:
+    async with phone.house.link() as link:
+        session = await link.open("s", "agent", title="Live")
+        await session.message("user", "Before.")
+        page = await phone.open("#/s/s")
+        await expect(page.get_by_text("Before.")).to_be_visible()
+        await expect(page.locator(".dot.live")).to_be_visible()
+        await phone.context.set_offline(True)
+        await expect(page.locator(".banner")).to_contain_text("Offline since")
+        await expect(page.get_by_text("Before.")).to_be_visible()
+        await session.message("user", "Meanwhile.")
+        await phone.context.set_offline(False)
+        await expect(page.get_by_text("Meanwhile.")).to_be_visible(timeout=1000)
+
+
+async def test_a_deleted_session_says_so(phone: Phone) -> None:
+    async with phone.house.link() as link:
+        session = await link.open("s", "agent", title="Live")
+        await session.message("user", "Before.")
+        page = await phone.open("#/s/s")
+        await expect(page.get_by_text("Before.")).to_be_visible()
+        await session.delete()
+        await expect(page.get_by_text("This session is not there")).to_be_visible()
+        await page.get_by_role("link", name="Back").click()
+        await expect(page.get_by_text("This device has no sessions yet.")).to_be_visible()

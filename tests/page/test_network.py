@@ -1,0 +1,166 @@
+"""Networks that end, phones that sleep, and daemons that go back in time: the page is right again by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Page, expect
+
+from tests.page.browsing import House, Phone, phone_at
+from tests.page.cables import Cable, cable_to
+from tests.page.walking import said_in
+from tests.running import waybread
+
+_MOST_S = 10
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def cable(house: House) -> AsyncGenerator[Cable]:
+    """Lies between the phone and the test's own daemon."""
+    async with cable_to(house.port) as cable:
+        house.door = cable.port
+        yield cable
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def far(cable: Cable, house: House, chromium: Browser) -> AsyncGenerator[Phone]:
+    """A phone that is paired through the cable."""
+    async with phone_at(house, chromium) as phone:
+        await phone.pair()
+        yield phone
+        assert [fault for fault in phone.real_faults() if "net::ERR_" not in fault] == []
+
+
+async def is_live(page: Page) -> None:
+    await expect(page.locator(".dot.live")).to_be_visible()
+
+
+async def never_loaded_again(page: Page) -> None:
+    """Puts a mark into the page that a reload would take away."""
+    await page.evaluate("window.mark = 1")
+
+
+async def seconds_until(page: Page, said: str) -> float:
+    """How long it takes until the last message is this one. The browser's own looks are up to a second apart."""
+    begin = time.monotonic()
+    while (await page.locator(".message .text").all_inner_texts())[-1:] != [said]:
+        assert time.monotonic() - begin < _MOST_S, said
+        await asyncio.sleep(0.01)
+    return time.monotonic() - begin
+
+
+async def test_a_network_that_ends_and_comes_back_leaves_no_gap_and_nothing_twice(far: Phone, cable: Cable) -> None:
+    async with far.house.link() as link:
+        session = await link.open("s", "agent")
+        page = await far.open("#/s/s")
+        await is_live(page)
+        await never_loaded_again(page)
+        number = 0
+        for _ in range(3):
+            for _ in range(5):
+                number += 1
+                await session.message("user", f"Message {number}.")
+            await expect(page.get_by_text(f"Message {number}.", exact=True)).to_be_in_viewport()
+            cable.cut()
+            await far.context.set_offline(True)
+            await expect(page.locator(".banner")).to_contain_text("Offline since")
+            for _ in range(5):
+                number += 1
+                await session.message("user", f"Message {number}.")
+            cable.mend()
+            await far.context.set_offline(False)
+            print(f"right again {await seconds_until(page, f'Message {number}.'):.2f} s after the network's return")
+        await is_live(page)
+        assert await said_in(page) == [f"Message {one}." for one in range(1, number + 1)]
+        assert await page.evaluate("window.mark") == 1
+
+
+async def test_after_a_sleep_that_no_side_was_told_of_it_is_right_again_at_once(far: Phone, cable: Cable) -> None:
+    async with far.house.link() as link:
+        session = await link.open("s", "agent")
+        await session.message("user", "Before.")
+        page = await far.open("#/s/s")
+        await expect(page.get_by_text("Before.")).to_be_visible()
+        await is_live(page)
+        cable.silence()
+        await session.message("user", "While it slept.")
+        await asyncio.sleep(0.3)
+        await expect(page.get_by_text("While it slept.")).to_have_count(0)
+        await page.evaluate("window.dispatchEvent(new Event('pageshow'))")
+        print(f"right again {await seconds_until(page, 'While it slept.'):.2f} s after waking up")
+        assert await said_in(page) == ["Before.", "While it slept."]
+
+
+async def test_a_daemon_that_was_killed_is_found_again_soon_after_its_return(phone: Phone) -> None:
+    async with phone.house.link() as link:
+        session = await link.open("s", "agent")
+        page = await phone.open("#/s/s")
+        await is_live(page)
+        await never_loaded_again(page)
+        for number in range(1, 4):
+            phone.house.kill()
+            await expect(page.locator(".banner")).to_contain_text("Reconnecting since")
+            phone.house.start()
+            saying = asyncio.create_task(session.message("user", f"Message {number}."))
+            print(f"right again {await seconds_until(page, f'Message {number}.'):.2f} s after the daemon's return")
+            await saying
+        assert await said_in(page) == [f"Message {number}." for number in range(1, 4)]
+        assert await page.evaluate("window.mark") == 1
+
+
+async def test_without_any_network_it_opens_on_what_it_has_and_says_how_old_that_is(far: Phone, cable: Cable) -> None:
+    async with far.house.link() as link:
+        session = await link.open("s", "agent", title="Mend the roof")
+        for number in range(1, 31):
+            await session.result("bash", {"command": f"echo {number}"}, f"output {number}")
+        await (await link.open("other", "agent", title="Never opened")).message("user", "Unseen.")
+    page = await far.open()
+    await page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+    await page.get_by_text("Mend the roof").click()
+    await page.locator("a.id", has_text="#001e").first.click()
+    await expect(page.locator(".row[data-line='1']")).to_contain_text("output 30")
+    await page.wait_for_timeout(1000)
+    cable.cut()
+    await far.context.set_offline(True)
+    await far.open("#/s/s")
+    await expect(page.locator(".card", has_text="output 30")).to_be_visible()
+    await expect(page.locator(".banner")).to_contain_text("Offline since")
+    await expect(page.locator(".banner")).to_contain_text("What you see is less than a minute old.")
+    await page.locator("a.id", has_text="#001e").first.click()
+    await expect(page.locator(".row[data-line='1']")).to_contain_text("output 30")
+    await page.get_by_role("link", name="Back").click()
+    await page.get_by_role("link", name="Back").click()
+    await page.get_by_text("Never opened").click()
+    await expect(page.get_by_text("Unseen.")).to_have_count(0)
+    cable.mend()
+    await far.context.set_offline(False)
+    await expect(page.get_by_text("Unseen.")).to_be_visible()
+    await is_live(page)
+
+
+async def test_a_store_restored_from_a_backup_shows_as_it_is_now(phone: Phone, tmp_path: Path) -> None:
+    house, backup = phone.house, tmp_path / "backup.sqlite"
+    async with house.link() as link:
+        session = await link.open("s", "agent", title="Kept")
+        await session.message("user", "In the backup.")
+        waybread("backup", str(backup), data=house.daemon.data)
+        await session.message("user", "Lost.")
+        await (await link.open("later", "agent", title="Lost, too")).message("user", "Lost.")
+        page = await phone.open("#/s/s")
+        await expect(page.get_by_text("Lost.", exact=True)).to_be_visible()
+        await never_loaded_again(page)
+    house.daemon.stop()
+    waybread("restore", str(backup), data=house.daemon.data)
+    house.start()
+    await expect(page.get_by_text("In the backup.")).to_be_visible()
+    await expect(page.get_by_text("Lost.", exact=True)).to_have_count(0)
+    assert await said_in(page) == ["In the backup."]
+    await page.get_by_role("link", name="Back").click()
+    await expect(page.locator(".session .title")).to_have_text(["Kept"])
+    assert await page.evaluate("window.mark") == 1

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { address, parseAddress } from '../static/js/view/router.js';
+
+const NONE = { pairing: '', session: '', number: 0, seq: 0, line: 0 };
+
+test('each view has an address that leads to it again', () => {
+  const places = [
+    ['#/', { ...NONE, view: 'sessions' }],
+    ['#/pair', { ...NONE, view: 'pair' }],
+    ['#/settings', { ...NONE, view: 'settings' }],
+    ['#/s/fix', { ...NONE, view: 'transcript', session: 'fix' }],
+    ['#/s/fix/files', { ...NONE, view: 'files', session: 'fix' }],
+    ['#/s/fix/r/0012', { ...NONE, view: 'result', session: 'fix', number: 18 }],
+    ['#/s/fix/r/0012?line=800', { ...NONE, view: 'result', session: 'fix', number: 18, line: 800 }],
+    ['#/s/fix/e/77', { ...NONE, view: 'sent', session: 'fix', seq: 77 }],
+    ['#/d/ab12/s/fix/r/0012', { ...NONE, view: 'result', pairing: 'ab12', session: 'fix', number: 18 }],
+  ];
+  for (const [hash, route] of places) {
+    assert.deepEqual(parseAddress(hash), route);
+    assert.equal(address(route), hash);
+  }
+});
+
+test('a session may have any name', () => {
+  const session = 'a/b?c#d%20 é';
+  assert.equal(parseAddress(address({ view: 'files', session })).session, session);
+});
+
+test('what is no address leads to the sessions, and a wrong id to the transcript', () => {
+  for (const hash of ['', '#', '#nowhere', '#/s/', '#/x/y']) assert.equal(parseAddress(hash).view, 'sessions');
+  for (const hash of ['#/s/fix/r/zz', '#/s/fix/r/0000', '#/s/fix/e/x', '#/s/%E0%A4%A']) {
+    assert.equal(parseAddress(hash).view, 'transcript');
+  }
+  assert.equal(parseAddress('#/s/fix/r/0012?line=-3').line, 0);
+});
