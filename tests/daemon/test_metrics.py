@@ -335,7 +335,7 @@ def test_sigterm_ends_the_page_too(tmp_path: Path) -> None:
 
 def test_a_port_that_is_taken_ends_the_start_with_a_sentence(tmp_path: Path) -> None:
     data = tmp_path / "data"
-    data.mkdir()
+    data.mkdir(mode=0o700)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         (data / "waybread.toml").write_text(SETTINGS.replace("metrics_port = 0", f"metrics_port = {port}"))
