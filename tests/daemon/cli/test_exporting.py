@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.daemon.cli.conftest import Filled
-from tests.daemon.store.filled import LARGE, fill, sql
+from tests.daemon.store.filled import LARGE, fill, seal_all, sql
 from waybread_daemon.cli.exporting import PIECE_BYTES, Exporter
 from waybread_daemon.cli.faults import CommandFault
 from waybread_daemon.cli.looks import find_session
@@ -50,9 +50,10 @@ def test_what_is_added_while_it_runs_is_left_out_and_a_deletion_ends_it(tmp_path
             found = find_session(reader, "a", None)
         sql(
             tmp_path / "s",
-            "INSERT INTO entry SELECT (1 << 40) | 99, session, 'message', NULL, NULL, NULL, facts, 0, 0, x'' "
-            "FROM entry WHERE id = (1 << 40) | 1; INSERT INTO event VALUES (1, (1 << 40) | 99, x'')",
+            "INSERT INTO entry SELECT (1 << 40) | 99, session, 'message', NULL, NULL, NULL, facts, 0, 0, x'', 0 "
+            "FROM entry WHERE id = (1 << 40) | 1; INSERT INTO event VALUES (1, (1 << 40) | 99, x'', 0)",
         )
+        seal_all(tmp_path / "s")
         pieces = Exporter(looks, found, 0).pieces()
         lines = [json.loads(line) for line in "".join(pieces)[:-1].split("\n")]
         assert lines[-1]["entries"] == 6

@@ -128,8 +128,10 @@ async def test_a_damaged_result_is_shown_to_nobody_and_the_others_are(tmp_path: 
             for body in ("the first", "the second"):
                 await session.result("bash", {}, body)
         assert daemon.stop() == 0
-    sql(data / "waybread.sqlite", "UPDATE entry SET payload = replace(payload, 'first', 'fisrt') WHERE number = 1")
-    sql(data / "waybread.sqlite", "UPDATE entry SET payload = CAST(payload AS BLOB) WHERE number = 1")
+    changed = (
+        "UPDATE entry SET payload = CAST(replace(CAST(payload AS TEXT), 'first', 'fisrt') AS BLOB) WHERE number = 1"
+    )
+    sql(data / "waybread.sqlite", changed)
     sentence = "The store is damaged: entry 2 of device 1 has another checksum than when it was written"
     ran = await asyncio.to_thread(waybread, "recall", "work", "1", "--data", data)
     assert (ran.status, ran.out) == (1, "")
