@@ -64,8 +64,9 @@ class Lines:
         return cast("FilteringBoundLogger", logger)
 
     def surprises(self) -> list[dict[str, Any]]:
-        """Faults of the program: a fault of the disk is none."""
-        return [event for event in self.events if event["method"] not in ("info", "debug")]
+        """Faults of the program: a fault of the disk is none, and that it is told is right."""
+        told = [event for event in self.events if event["method"] not in ("info", "debug")]
+        return [event for event in told if event["event"] != "not_ready"]
 
 
 @asynccontextmanager

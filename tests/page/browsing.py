@@ -96,6 +96,11 @@ class Phone:
         await self.page.goto(self.house.url + address)
         return self.page
 
+    async def show(self, address: str) -> Page:
+        """Goes to another address of the page that is there already."""
+        await self.page.evaluate("address => { location.hash = address }", address)
+        return self.page
+
     def real_faults(self) -> list[str]:
         """What is no mere word of the browser on a link that a test has broken."""
         return [fault for fault in self.faults if "WebSocket connection to" not in fault]

@@ -30,6 +30,7 @@ async def test_pictures(library: House, chromium: Browser, name: str, size: tupl
     viewport = {"width": size[0], "height": size[1]}
     async with phone_at(library, chromium, viewport=viewport, device_scale_factor=1, color_scheme=scheme) as phone:
         await phone.pair()
+        page = await phone.open()
         for view, address in {
             "sessions": "#/",
             "transcript": "#/s/parser",
@@ -39,7 +40,7 @@ async def test_pictures(library: House, chromium: Browser, name: str, size: tupl
             "settings": "#/settings",
             "pair": "#/pair",
         }.items():
-            page = await phone.open(address)
+            await phone.show(address)
             await expect(page.get_by_role("heading", level=1)).to_be_visible()
             await expect(page.get_by_text("Loading…")).to_have_count(0)
             if view == "transcript":

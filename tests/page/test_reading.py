@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
-
 import pytest
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Page, expect
 
-from tests.page.browsing import HOSTILE, House, Phone, phone_at, seen_ids
+from tests.page.browsing import HOSTILE, Phone, seen_ids
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -185,31 +182,6 @@ PLACE_OF = """(text) => {
   const slot = slots.find((one) => (one.querySelector('.text')?.textContent ?? one.textContent) === text);
   return slot?.getBoundingClientRect().top ?? null;
 }"""
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_axe_finds_nothing_and_no_view_is_wider_than_320_pixels(
-    library: House, chromium: Browser, scheme: str
-) -> None:
-    axe = importlib.import_module("axe_playwright_python.async_playwright").Axe()
-    async with phone_at(library, chromium, viewport={"width": 320, "height": 640}, color_scheme=scheme) as phone:
-        await phone.pair()
-        for address in (
-            "#/",
-            "#/s/parser",
-            "#/s/hostile",
-            "#/s/parser/r/0003",
-            "#/s/parser/files",
-            "#/settings",
-            "#/pair",
-        ):
-            page = await phone.open(address)
-            await page.wait_for_load_state("networkidle")
-            await page.wait_for_timeout(300)
-            found: list[dict[str, Any]] = (await axe.run(page)).response["violations"]
-            assert [(one["id"], one["nodes"][0]["html"]) for one in found] == [], address
-            assert await page.evaluate("document.documentElement.scrollWidth") == 320, address
-        assert phone.faults == []
 
 
 async def test_the_ids_of_a_session_can_be_walked_by_keyboard(reader: Phone) -> None:

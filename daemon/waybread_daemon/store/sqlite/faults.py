@@ -22,7 +22,7 @@ def fault_of(error: Exception, path: Path, system_errno: int = 0) -> StoreFault:
         fault = StoreFault(
             ErrorCode.STORAGE_FULL,
             f"The disk or quota that holds {path} is full. Nothing of this was stored: "
-            "free some space there (deleting sessions takes some itself) and send it again; whatever only looks still works.",
+            "free some space there and send it again (deleting sessions takes some, too); whatever only looks still works.",
         )
     elif isinstance(error, apsw.BusyError):
         fault = StoreFault(

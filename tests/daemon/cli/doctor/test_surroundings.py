@@ -30,7 +30,7 @@ def test_each_fault_of_the_settings_is_a_finding_and_the_defaults_stand_in(tmp_p
     assert config == Config()
     assert [finding.sentence for finding in findings] == [
         f"{tmp_path}/waybread.toml has an unknown setting 'prot': is it port?",
-        f"port is 70000 in {tmp_path}/waybread.toml: Expected `int` <= 65535",
+        f"port is 70000 in {tmp_path}/waybread.toml: give a whole number from 0 to 65,535",
     ]
 
 

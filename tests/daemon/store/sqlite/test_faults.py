@@ -26,7 +26,7 @@ def test_no_room_is_storage_full_and_says_to_free_some(error: apsw.Error, system
     assert fault.__cause__ is error
     assert str(fault) == (
         "storage_full: The disk or quota that holds /data/store.sqlite is full. Nothing of this was stored: "
-        "free some space there (deleting sessions takes some itself) and send it again; whatever only looks still works."
+        "free some space there and send it again (deleting sessions takes some, too); whatever only looks still works."
     )
 
 

@@ -95,9 +95,8 @@ export function Frame({ title, up, home, actions, below, children }) {
   /** @type {{current: HTMLElement | null}} */
   const main = useRef(null);
   useLayoutEffect(() => {
-    document.title = `${visible(title)
-      .map((piece) => piece.text)
-      .join('')} · Waybread`;
+    const shown = visible(title).map((piece) => piece.text);
+    document.title = `${shown.join('')} · Waybread`;
   }, [title]);
   useEffect(() => {
     // On the first view the browser's own order holds. Back where one was, the link that one left by has the focus.
