@@ -84,7 +84,8 @@ async def serving(folder: Path, **settings: Any) -> AsyncGenerator[Served, None]
     store = SqliteStore.open(folder / "waybread.sqlite", clock_ms=lambda: 1_000)
     await store.start()
     heavy = ThreadPoolExecutor(2)
-    config = Config(port=0, **{"free_floor_bytes": 0} | settings)
+    given: dict[str, Any] = {"port": 0, "free_floor_bytes": 0, **settings}
+    config = Config(**given)
     served = Served(store, heavy, config)
     try:
         served.port = await served.server.start()

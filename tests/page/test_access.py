@@ -79,7 +79,7 @@ STATES: list[tuple[str, Callable[[Page], Awaitable[None]]]] = [
 ]
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 320)])
+@pytest.mark.parametrize("scheme, width", [("light", 390), ("dark", 320)])
 async def test_axe_finds_nothing_in_any_view_or_state(
     library: House, chromium: Browser, scheme: str, width: int
 ) -> None:
