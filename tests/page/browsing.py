@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from playwright.async_api import Browser, BrowserContext, Page
@@ -27,29 +30,40 @@ _PAIR = """async ({url, device, name, role, token}) => {
 }"""
 
 
+class _Prepared:
+    """A store with a device and a token to look with: made once, because each command takes its time, and copied."""
+
+    def __init__(self) -> None:
+        self._folder = TemporaryDirectory(prefix="waybread-page-")
+        self.data = Path(self._folder.name) / "data"
+        self.device, self.token = self._add("laptop")
+        _, self.viewer = self._add("phone", "--role", "viewer", "--device", self.device)
+
+    def _add(self, *words: str) -> tuple[str, str]:
+        made = json.loads(waybread("device", "add", *words, "--json", data=self.data).stdout)
+        return str(made["device"]), str(made["token"])
+
+
+_prepared = functools.cache(_Prepared)
+
+
 class House:
-    """A daemon and a device on it. The device's name is `laptop`. `door` is the port by which phones come in."""
+    """A daemon and a device on it, named `laptop`. `token` is its own, `viewer` one that only looks. `door` is the port by which phones come in."""
 
     def __init__(self, data: Path, *flags: str) -> None:
+        prepared = _prepared()
+        shutil.copytree(prepared.data, data)
+        self.device, self.token, self.viewer = prepared.device, prepared.token, prepared.viewer
         self.daemon = Daemon(data, 0, *flags)
         self._data = data
         self._flags = flags
         self.port = self.daemon.port
         self.door = self.port
-        made = json.loads(waybread("device", "add", "laptop", "--json", data=data).stdout)
-        self.device = str(made["device"])
-        self.token = str(made["token"])
 
     @property
     def url(self) -> str:
         """Where the page is."""
         return f"http://127.0.0.1:{self.door}/"
-
-    def viewer(self) -> tuple[str, str]:
-        """A fresh token that may look, and its id."""
-        words = ["device", "add", "phone", "--role", "viewer", "--device", self.device, "--json"]
-        token = str(json.loads(waybread(*words, data=self._data).stdout)["token"])
-        return token, token.partition(".")[0]
 
     def kill(self) -> None:
         """The daemon is gone from one moment to the next."""
@@ -81,14 +95,12 @@ class Phone:
         page.on("pageerror", lambda fault: self.faults.append(str(fault)))
         page.on("console", lambda said: self.faults.append(said.text) if said.type == "error" else None)
 
-    async def pair(self) -> str:
-        """Puts a pairing where the page keeps it, and answers the token's id."""
-        token, name = self.house.viewer()
+    async def pair(self) -> None:
+        """Puts a pairing where the page keeps it."""
         await self.page.goto(self.house.url)
         link = f"ws://127.0.0.1:{self.house.door}/link"
         given = {"url": link, "device": self.house.device, "name": "laptop", "role": "viewer"}
-        await self.page.evaluate(_PAIR, {**given, "token": token})
-        return name
+        await self.page.evaluate(_PAIR, {**given, "token": self.house.viewer})
 
     async def open(self, address: str = "#/") -> Page:
         """Loads the page anew at an address."""
