@@ -48,7 +48,10 @@ _prepared = functools.cache(_Prepared)
 
 
 class House:
-    """A daemon and a device on it, named `laptop`. `token` is its own, `viewer` one that only looks. `door` is the port by which phones come in."""
+    """A daemon and a device on it, named `laptop`. `token` is its own, `viewer` one that only looks.
+
+    `door` is the port by which phones come in.
+    """
 
     def __init__(self, data: Path, *flags: str) -> None:
         prepared = _prepared()

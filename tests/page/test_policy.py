@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import urllib.request
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -115,3 +116,15 @@ async def test_a_daemon_that_no_setting_names_is_not_linked_to_and_the_page_says
             await page.get_by_label("Link or code").fill(offer["page"])
             await page.get_by_role("button", name="Pair").click()
             await expect(page.get_by_role("alert")).to_contain_text("page_daemons")
+
+
+async def test_a_browser_would_put_the_page_on_the_home_screen(reader: Phone) -> None:
+    page = await reader.open()
+    await page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+    session: Any = await reader.context.new_cdp_session(page)
+    manifest = await session.send("Page.getAppManifest")
+    assert manifest["errors"] == []
+    assert manifest["url"] == f"{reader.house.url}manifest.webmanifest"
+    errors = (await session.send("Page.getInstallabilityErrors"))["installabilityErrors"]
+    # A context of a test is like a private window, from which nothing is installed.
+    assert [one["errorId"] for one in errors if one["errorId"] != "in-incognito"] == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.async_api import Page, expect
 
@@ -193,3 +195,16 @@ async def test_the_ids_of_a_session_can_be_walked_by_keyboard(reader: Phone) -> 
     assert (await seen_ids(page))[0] == "#0001"
     await page.keyboard.press("Tab")
     await expect(page.locator("a.id").first).to_be_focused()
+
+
+async def test_a_turn_that_was_taken_back_is_dimmed_and_a_compaction_is_a_divider_with_its_table(reader: Phone) -> None:
+    page = await reader.open("#/s/parser")
+    compacted = page.locator(".compacted")
+    await expect(compacted).to_contain_text("Compacted")
+    await expect(compacted).to_contain_text("src/parser.py")
+    taken = page.locator(CARD).filter(has_text="#0009").first
+    await scrolled_to(page, 1500)
+    await expect(taken).to_have_class(re.compile(r"\bgone\b"))
+    await expect(page.get_by_text("Taken back: turn 2")).to_be_attached()
+    kept = await page.locator(CARD).filter(has_text="#000a").first.evaluate("card => getComputedStyle(card).color")
+    assert await taken.evaluate("card => getComputedStyle(card).color") != kept
