@@ -71,11 +71,9 @@ def test_a_file_that_is_not_there_is_named_with_its_setting(tmp_path: Path, auth
     assert fault(pair.cert, gone) == f"tls_key {gone} is not there: name a file that is"
 
 
-def test_a_file_that_cannot_be_read_says_whose_right_is_missing(tmp_path: Path, authority: Authority) -> None:
+def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path: Path, authority: Authority) -> None:
     pair = authority.issue(tmp_path)
-    assert fault(pair.cert, tmp_path) == (
-        f"tls_key {tmp_path} cannot be read (Is a directory): let the daemon's user read it, and its folder"
-    )
+    assert fault(pair.cert, tmp_path) == f"tls_key {tmp_path} is no regular file: name the PEM file itself"
 
 
 def test_a_key_of_another_certificate_is_told(tmp_path: Path, authority: Authority) -> None:

@@ -32,8 +32,8 @@ SETTINGS = ["\n".join(block) for block in BLOCKS if re.match(r"[a-z_]+ = ", bloc
 @functools.cache
 def help_of(command: str) -> str:
     told = io.StringIO()
-    with redirect_stdout(told), pytest.raises(SystemExit):
-        main([command, "--help"])
+    with redirect_stdout(told):
+        assert main([command, "--help"]) == 0
     return told.getvalue()
 
 
