@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+import waybread_daemon
+import waybread_protocol
 from tests.daemon.cli.support import environment, serving, waybread
 from tests.daemon.store.filled import listing, sql
 from waybread_daemon.cli.run import run_command
@@ -18,6 +21,7 @@ from waybread_daemon.store.sqlite import mounts, place
 
 ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
 OTHER = 54_321
+_COMPILED = shutil.ignore_patterns("__pycache__")
 
 
 def refused(data: Path, **settings: str) -> str:
@@ -102,22 +106,27 @@ def open_tmp() -> Iterator[Path]:
 def test_another_user_in_a_folder_of_root_is_told_the_exact_chown_and_after_it_the_daemon_starts(
     open_tmp: Path, mode: int
 ) -> None:
+    # The packages may lie where no other user can read: this process uses a copy, and is root's until the rest is loaded.
+    for package in (waybread_daemon, waybread_protocol):
+        shutil.copytree(package.__path__[0], open_tmp / "program" / package.__name__, ignore=_COMPILED)
     data = open_tmp / "data"
     data.mkdir()
     data.chmod(mode)
     before = listing(open_tmp)
-    # The process is root's until the program is loaded: a checkout may lie where no other user can read.
     program = (
-        "import os, sys, encodings.ascii, encodings.idna\n"
-        "import apsw, zstandard, websockets, waybread_daemon.serving, waybread_daemon.cli.serve\n"
+        "import os, pkgutil, sys, encodings.ascii, encodings.idna\n"
+        "import waybread_daemon\n"
+        f"assert waybread_daemon.__path__ == ['{open_tmp}/program/waybread_daemon']\n"
+        "for module in pkgutil.walk_packages(waybread_daemon.__path__, 'waybread_daemon.'): __import__(module.name)\n"
+        "from waybread_daemon.__main__ import main\n"
         "from waybread_daemon.store.sqlite import place\n"
         "place._CONTAINER_MARKS = ()\n"
         f"os.setgroups([]); os.setgid({OTHER}); os.setuid({OTHER})\n"
-        "from waybread_daemon.__main__ import main\n"
         "sys.exit(main(sys.argv[1:]))"
     )
+    surroundings = environment(PYTHONPATH=str(open_tmp / "program"), PYTHONDONTWRITEBYTECODE="1")
     words = [sys.executable, "-c", program, "serve", "--data", str(data), "--port", "0"]
-    ended = subprocess.run(words, check=False, capture_output=True, text=True, env=environment(), cwd="/", timeout=30)
+    ended = subprocess.run(words, check=False, capture_output=True, text=True, env=surroundings, cwd="/", timeout=30)
     assert (ended.returncode, ended.stdout) == (1, "")
     assert ended.stderr == (
         f"waybread: {data} belongs to user root (0) and this process runs as user {OTHER}: run `chown -R {OTHER}:{OTHER} "
@@ -125,7 +134,7 @@ def test_another_user_in_a_folder_of_root_is_told_the_exact_chown_and_after_it_t
     )
     assert listing(open_tmp) == before
     subprocess.run(["chown", "-R", f"{OTHER}:{OTHER}", str(data)], check=True)
-    started = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment(), cwd="/")
+    started = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=surroundings, cwd="/")
     assert started.stdout is not None
     assert started.stdout.readline().startswith(b"waybread listening on ")
     started.terminate()
