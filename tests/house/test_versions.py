@@ -39,6 +39,8 @@ def test_every_dependency_has_the_lower_bound_that_the_code_relies_on() -> None:
         "platformdirs": (4, 3),
         "prometheus-client": (0, 22),
         "pygit2": (1, 18),
+        "rcssmin": (1, 2),
+        "rjsmin": (1, 2, 5),
         "segno": (1, 6, 6),
         "structlog": (25, 1),
         "uvloop": (0, 21),

@@ -1,7 +1,7 @@
 """The files of the page as a browser gets them: read once, packed once, and never looked for by a path from outside.
 
-What only people read, comments and the spaces before a line, stays here: a phone does without a third of the bytes. Lines
-keep their numbers, so what a browser says of a line is found in the source.
+What only people read, comments and spaces, stays here: a phone does without half of the bytes. Names and all the rest are as
+they were written, so what a browser says of its code is found in the source.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ import functools
 import gzip
 import hashlib
 import json
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
+
+from rcssmin import cssmin
+from rjsmin import jsmin
 
 STATIC = Path(__file__).parent / "static"
 
@@ -27,14 +29,8 @@ _TYPES = {
 }
 """What is served; other files beside them (a licence, a list of hashes) are for people who read the source."""
 _PACKED = (".html", ".css", ".js", ".svg", ".webmanifest")
-_LEAN = (".js", ".css")
-_FOR_PEOPLE = re.compile(
-    r"^[ \t]*(?://.*|/\*(?:(?!\*/)[\s\S])*\*/[ \t]*)$"  # a comment that has its lines to itself
-    r"|/\*\* @\w+ \{(?:(?!\*/).)*\*/ ?"  # a type within a line
-    r"|^[ \t]+",
-    re.MULTILINE,
-)
-"""Comments, and the spaces before a line. No text of ours goes over several lines, or looks like a type."""
+_LEAN: Mapping[str, Callable[[str], str]] = {".js": jsmin, ".css": cssmin}
+"""How the files of a kind are freed of what is for people."""
 _WORKER = "/sw.js"
 _INDEX = "/index.html"
 _SHELL_LINE = "const SHELL = { version: '', files: [''] };"
@@ -63,28 +59,28 @@ class Shell(NamedTuple):
 def shell(static: Path = STATIC) -> Shell:
     """Reads the files. The page itself is at `/`."""
     bodies = {
-        f"/{path.relative_to(static).as_posix()}": _lean(path.read_bytes())
-        if path.suffix in _LEAN
-        else path.read_bytes()
+        f"/{path.relative_to(static).as_posix()}": path.read_bytes()
         for path in sorted(static.rglob("*"))
         if path.suffix in _TYPES
     }
+    worker = bodies.pop(_WORKER)
+    bodies = {path: _lean(path, body) for path, body in bodies.items()}
     modules = [path for path in bodies if path.startswith(("/js/", "/vendor/"))]
     links = "".join(f'    <link rel="modulepreload" href="{path}">\n' for path in modules)
     bodies["/"] = _filled(bodies.pop(_INDEX), _MODULES_LINE, links)
     version = hashlib.sha256()
-    for path, body in sorted(bodies.items()):
+    for path, body in [*sorted(bodies.items()), (_WORKER, worker)]:
         version.update(f"{path}\0{len(body)}\0".encode() + body)
     name = version.hexdigest()[:16]
-    paths = sorted(path for path in bodies if path != _WORKER)
-    told = json.dumps({"version": name, "files": paths})
-    bodies[_WORKER] = _filled(bodies[_WORKER], _SHELL_LINE, f"const SHELL = {told};")
+    told = json.dumps({"version": name, "files": sorted(bodies)}, separators=(",", ":"))
+    bodies[_WORKER] = _lean(_WORKER, _filled(worker, _SHELL_LINE, f"const SHELL = {told};"))
     return Shell(name, {path: _file(path, body) for path, body in bodies.items()})
 
 
-def _lean(body: bytes) -> bytes:
+def _lean(path: str, body: bytes) -> bytes:
     """Without what is for people."""
-    return _FOR_PEOPLE.sub(lambda match: "\n" * match.group().count("\n"), body.decode()).encode()
+    lean = _LEAN.get(Path(path).suffix)
+    return body if lean is None else lean(body.decode()).encode()
 
 
 def _filled(body: bytes, line: str, text: str) -> bytes:
