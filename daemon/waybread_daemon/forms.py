@@ -134,6 +134,11 @@ def proxy_fault(text: str) -> str | None:
     )
 
 
+def in_url(host: str) -> str:
+    """A name or an address as it stands in a URL: an IPv6 address in brackets."""
+    return f"[{host}]" if ":" in host else host
+
+
 def shown(text: str) -> str:
     """A setting's text in a sentence. What may be a password in it is not said again."""
     return repr(re.sub(r"//[^/@]*@", "//…@", text)[:200])

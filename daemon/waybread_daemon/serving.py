@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
@@ -12,7 +11,9 @@ from typing import Any
 
 from structlog.typing import FilteringBoundLogger
 
+from waybread_daemon.clock import now_ms
 from waybread_daemon.config import STORE_NAME, Config
+from waybread_daemon.forms import in_url
 from waybread_daemon.life import guard, watchdog
 from waybread_daemon.life.addresses import refuse_taken
 from waybread_daemon.life.discovery import Discovery
@@ -31,14 +32,9 @@ from waybread_daemon.store.sqlite.place import is_held
 from waybread_daemon.watching.threads import CountedThreads
 from waybread_protocol.limits import PATH
 
-__all__ = ["STORE_NAME", "AddressRefusal", "now_ms", "run", "serve"]
+__all__ = ["STORE_NAME", "AddressRefusal", "run", "serve"]
 
 HEAVY_THREADS = 2
-
-
-def now_ms() -> int:
-    """The time, in milliseconds since 1970."""
-    return time.time_ns() // 1_000_000
 
 
 async def serve(
@@ -175,8 +171,7 @@ def _tell_fault(task: asyncio.Task[None]) -> None:
 
 
 def _address(config: Config, port: int) -> str:
-    host = f"[{config.host}]" if ":" in config.host else config.host
-    return f"{'wss' if config.tls_cert else 'ws'}://{host}:{port}{PATH}"
+    return f"{'wss' if config.tls_cert else 'ws'}://{in_url(config.host)}:{port}{PATH}"
 
 
 def run(

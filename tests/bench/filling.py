@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import itertools
-import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 
 import msgspec
 
 from tests.bench.texts import ToolResult
+from waybread_daemon.clock import now_ms
 from waybread_daemon.config import STORE_NAME
 from waybread_daemon.hygiene.answer import Answer
 from waybread_daemon.hygiene.compaction import covered_reads, table
@@ -26,11 +26,6 @@ from waybread_daemon.store.sqlite import SqliteStore, open_accounts
 from waybread_protocol.canonical import canonical_args
 
 _WAITING_MOST = 4000
-
-
-def now_ms() -> int:
-    """The time, in milliseconds since 1970."""
-    return time.time_ns() // 1_000_000
 
 
 class Filler:

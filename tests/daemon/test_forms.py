@@ -7,6 +7,7 @@ import pytest
 from waybread_daemon.forms import (
     address_of,
     host_fault,
+    in_url,
     link_origin_of,
     network_of,
     origin_fault,
@@ -138,3 +139,7 @@ def test_an_ipv4_address_written_as_an_ipv6_one_is_the_same() -> None:
 
 def test_a_password_in_a_setting_is_not_said_again() -> None:
     assert shown("https://me:secret@host") == "'https://…@host'"
+
+
+def test_in_a_url_an_ipv6_address_has_brackets_and_no_other_host() -> None:
+    assert [in_url(host) for host in ("::1", "127.0.0.1", "home.example")] == ["[::1]", "127.0.0.1", "home.example"]

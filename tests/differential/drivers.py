@@ -6,7 +6,6 @@ import asyncio
 import itertools
 import os
 import signal
-import time
 from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -17,6 +16,7 @@ import msgspec
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
+from waybread_daemon.clock import now_ms
 from waybread_daemon.config import Config
 from waybread_daemon.link.accounts import make_device_id, make_token
 from waybread_daemon.logs import make_log
@@ -27,10 +27,6 @@ from waybread_protocol.canonical import canonical_args
 from waybread_protocol.messages import Answer, FromClient, Result
 
 _REQUEST: Any = FromClient
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 class Driver(Protocol):

@@ -18,36 +18,22 @@ from unittest import mock
 
 import apsw
 
+from tests.own_disk import DiskFile, disk_of
 from waybread_daemon.cli import serve as command
 from waybread_daemon.link.server import Server
 from waybread_daemon.sessions import desk, looks
 from waybread_daemon.sessions.job import Job
-from waybread_daemon.store.sqlite import SqliteStore
 from waybread_protocol.messages import Reads
 
 ROOT = Path(__file__).resolve().parents[2]
 DISK = "fail-disk"
 SENT = "sent"
 CRASH = "crash"
-VFS = "failing"
 
 
-class FailingDisk(apsw.VFS):
-    def __init__(self, data: Path) -> None:
-        self._data = data
-        super().__init__(VFS, "")
-
-    def xOpen(self, name: Any, flags: Any) -> apsw.VFSFile:  # noqa: N802  # SQLite's own names
-        return FailingFile(self._data, name, flags)
-
-
-class FailingFile(apsw.VFSFile):
-    def __init__(self, data: Path, name: Any, flags: Any) -> None:
-        self._data = data
-        super().__init__("", name, flags)
-
-    def xSync(self, flags: int) -> None:  # noqa: N802
-        if (self._data / DISK).exists():
+class FailingFile(DiskFile):
+    def xSync(self, flags: int) -> None:  # noqa: N802  # SQLite's own name
+        if (self.data / DISK).exists():
             # Without the exact code SQLite takes a sync that failed for one that was never asked for.
             error: Any = apsw.IOError("broken")
             error.extendedresult = apsw.SQLITE_IOERR_FSYNC
@@ -57,11 +43,7 @@ class FailingFile(apsw.VFSFile):
 
 def main() -> int:
     data = Path(sys.argv[2])
-    disk = FailingDisk(data)
-    open_store, reads, drain = SqliteStore.open, looks.reads, Server.drain
-
-    def opened(path: Path, *, vfs: str | None = None, **rest: Any) -> SqliteStore:
-        return open_store(path, vfs=vfs or VFS, **rest)
+    reads, drain = looks.reads, Server.drain
 
     async def faulty(job: Job) -> None:
         if job.session.name == "fault":
@@ -78,11 +60,8 @@ def main() -> int:
 
     desk.HANDLERS[Reads] = faulty
     signal.signal(signal.SIGUSR1, lambda _, __: threading.Thread(target=fail).start())
-    with mock.patch.object(SqliteStore, "open", opened), mock.patch.object(Server, "drain", drained):
-        status = command.main(sys.argv[1:], os.environ)
-    # Until here SQLite calls it.
-    del disk
-    return status
+    with disk_of(FailingFile, data), mock.patch.object(Server, "drain", drained):
+        return command.main(sys.argv[1:], os.environ)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-import time
 import traceback
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +14,7 @@ import msgspec
 
 from waybread_conformance.targets.contract import Answer, PlainStep, TargetError
 from waybread_conformance.targets.requests import RequestTarget
+from waybread_daemon.clock import now_ms
 from waybread_daemon.sessions.desk import Desk
 from waybread_daemon.store.sqlite import SqliteStore
 from waybread_protocol.canonical import canonical_args
@@ -73,14 +73,14 @@ class PackageTarget(RequestTarget):
 
     def _start(self) -> None:
         path = Path(self._folder.name) / "store.sqlite"
-        self._store = SqliteStore.open(path, clock_ms=_now_ms)
+        self._store = SqliteStore.open(path, clock_ms=now_ms)
         self._loop.run_until_complete(self._begin())
 
     async def _begin(self) -> None:
         await self._store.start()
         devices = await self._store.look(lambda reader: reader.devices())
-        device = devices[0] if devices else await self._store.add_device("conformance", "conformance", _now_ms())
-        self._desk = Desk(self._store, self._heavy, _now_ms, self._report)
+        device = devices[0] if devices else await self._store.add_device("conformance", "conformance", now_ms())
+        self._desk = Desk(self._store, self._heavy, now_ms, self._report)
         self._device = self._desk.live.device(device.number)
 
     def _stop(self) -> None:
@@ -106,7 +106,3 @@ class _Caller:
     def answer(self, answer: WireAnswer) -> None:
         """Hands it to whoever waits."""
         self.answered.set_result(answer)
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 from waybread_daemon.cli.asking import NotRunning, asking
 from waybread_daemon.cli.faults import CommandFault
 from waybread_daemon.cli.screen import harmless, size
+from waybread_daemon.clock import now_ms
 from waybread_daemon.config import STORE_NAME
 from waybread_daemon.link.control.messages import Deleted, DeleteDevice, DeleteSession, Purged
 from waybread_daemon.sessions.desk import Desk
@@ -88,11 +88,6 @@ async def _delete_alone(path: Path, alone: Alone) -> None:
         raise CommandFault(fault.sentence) from fault
     finally:
         await store.close()
-
-
-def now_ms() -> int:
-    """The time, in milliseconds since 1970."""
-    return time.time_ns() // 1_000_000
 
 
 def _store_bytes(folder: Path) -> int:

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import get_args
 
 from waybread_daemon.cli.asking import NotRunning, asking
 from waybread_daemon.cli.deletion import confirm, delete, outcome, take_deletion
 from waybread_daemon.cli.faults import CommandFault
 from waybread_daemon.cli.looks import find_device
-from waybread_daemon.cli.options import add_action, data_folder, made_folder, parser_for, take_data, take_json
+from waybread_daemon.cli.options import (
+    add_action,
+    data_folder,
+    made_folder,
+    parser_for,
+    take_data,
+    take_json,
+    take_role,
+)
 from waybread_daemon.cli.screen import Screen, clock
+from waybread_daemon.clock import now_ms
 from waybread_daemon.config import STORE_NAME
 from waybread_daemon.hygiene.bracket import one_line
 from waybread_daemon.link.accounts import make_device_id, make_token, token_id
@@ -22,10 +29,9 @@ from waybread_daemon.link.control.deleting import delete_device
 from waybread_daemon.link.control.messages import DeleteDevice, Noted, Revoking
 from waybread_daemon.store.contract import Device, Reader, Token
 from waybread_daemon.store.sqlite import open_accounts, open_reader
-from waybread_protocol.limits import Role
 
 NAME_CHARS = 128
-HEAD = ["DEVICE", "NAME", "TOKEN", "ROLE", "MADE", "LAST SEEN", "REVOKED"]
+HEAD = ["DEVICE", "NAME", "TOKEN", "ROLE", "MADE", "LAST SEEN", "REVOKED", "TOKEN NAME"]
 
 
 def main(words: list[str], environment: Mapping[str, str]) -> int:
@@ -71,14 +77,9 @@ def _options(words: list[str]) -> argparse.Namespace:
         metavar="NAME",
         nargs="?",
         type=good_name,
-        help="what people call it; a device that exists keeps its name",
+        help="what people call it; with --device the name of the new token",
     )
-    add.add_argument(
-        "--role",
-        choices=get_args(Role),
-        default="device",
-        help="device: everything; agent: everything but delete; viewer: only looks (device)",
-    )
+    take_role(add)
     add.add_argument("--device", metavar="ID", help="make a further token of this device")
     listing = action("list", "Lists devices and their tokens, by their public ids.", "waybread device list --json")
     rename = action("rename", "Gives a device another name.", "waybread device rename 1f0c9a5e77d1b2c3 'old phone'")
@@ -112,14 +113,14 @@ def _add(path: Path, screen: Screen, options: argparse.Namespace) -> None:
     else:
         with open_reader(path) as reader:
             device = find_device(reader, options.device)
-        token = _add_token(path, device, options.role)
+        token = _add_token(path, device, options.role, options.name or "")
     try:
         _show_token(screen, device, options, token)
         screen.flush()
     except OSError as fault:
         # Nobody knows it, and nobody can be told again.
         with open_accounts(path) as accounts:
-            accounts.revoke([token_id(token)], _now_ms())
+            accounts.revoke([token_id(token)], now_ms())
         raise CommandFault(
             f"the token could not be shown ({fault.strerror}), so it is revoked: make another one with `waybread device add "
             f"--device {device.device}`"
@@ -140,14 +141,14 @@ def _show_token(screen: Screen, device: Device, options: argparse.Namespace, tok
 def add_device(path: Path, name: str, role: str) -> tuple[Device, str]:
     """Makes a device in the store at `path`, and a token of it: the whole token, as it is shown once."""
     with open_accounts(path) as accounts:
-        device = accounts.add_device(make_device_id(), name, _now_ms())
-    return device, _add_token(path, device, role)
+        device = accounts.add_device(make_device_id(), name, now_ms())
+    return device, _add_token(path, device, role, "")
 
 
-def _add_token(path: Path, device: Device, role: str) -> str:
+def _add_token(path: Path, device: Device, role: str, name: str) -> str:
     fresh = make_token()
     with open_accounts(path) as accounts:
-        accounts.add_token(fresh.token, device.number, role, fresh.secret_hash, _now_ms())
+        accounts.add_token(fresh.token, device.number, role, fresh.secret_hash, now_ms(), name)
     return fresh.text
 
 
@@ -176,6 +177,7 @@ def _as_data(device: Device, tokens: list[Token]) -> dict[str, object]:
                 "made_ms": token.made_ms,
                 "seen_ms": token.seen_ms,
                 "revoked_ms": token.revoked_ms,
+                "name": token.name,
             }
             for token in tokens
         ],
@@ -185,7 +187,7 @@ def _as_data(device: Device, tokens: list[Token]) -> dict[str, object]:
 def _as_rows(device: Device, tokens: list[Token]) -> list[list[str]]:
     head = [device.device, one_line(device.name)]
     if not tokens:
-        return [[*head, "none", "", clock(device.made_ms), "", ""]]
+        return [[*head, "none", "", clock(device.made_ms), "", "", ""]]
     return [
         [
             *head,
@@ -194,6 +196,7 @@ def _as_rows(device: Device, tokens: list[Token]) -> list[list[str]]:
             clock(token.made_ms),
             clock(token.seen_ms),
             clock(token.revoked_ms) if token.revoked_ms else "",
+            one_line(token.name),
         ]
         for token in tokens
     ]
@@ -235,15 +238,16 @@ def _revoke(path: Path, screen: Screen, options: argparse.Namespace) -> None:
         _end_codes(path.parent, of_device)
     with open_reader(path) as reader:
         _, tokens = _tokens_of(reader, options.id)
-    live = [token.token for token in tokens if not token.revoked_ms]
+    names = {token.token: token.name for token in tokens if not token.revoked_ms}
+    live = list(names)
     if live:
         with open_accounts(path) as accounts:
-            accounts.revoke(live, _now_ms())
+            accounts.revoke(live, now_ms())
     if options.json:
         screen.json({"revoked": live})
         return
-    for token in live:
-        screen.line(f"revoked {token}")
+    for token, name in names.items():
+        screen.line(f"revoked {token} ({one_line(name)})" if name else f"revoked {token}")
     if not live:
         screen.line(f"{options.id} had no token left to revoke.")
 
@@ -278,7 +282,3 @@ def good_name(name: str) -> str:
             f"a device's name has 1 to {NAME_CHARS} characters, not spaces alone, and none of them a control character: name it like 'phone'"
         )
     return name
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

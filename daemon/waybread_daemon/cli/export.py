@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Mapping
 
 from waybread_daemon.cli.exporting import Exporter
 from waybread_daemon.cli.looks import find_session
-from waybread_daemon.cli.options import data_folder, parser_for, stored_text, take_data, take_device
+from waybread_daemon.cli.options import data_folder, parser_for, take_data, take_device, take_session
 from waybread_daemon.cli.screen import Screen
+from waybread_daemon.clock import now_ms
 from waybread_daemon.config import STORE_NAME
 from waybread_daemon.store.sqlite.blocking import open_looks
 
@@ -22,9 +22,7 @@ def main(words: list[str], environment: Mapping[str, str]) -> int:
         "body in full, then the contents of files that the session holds, and an end. README.md describes the lines.",
         "waybread export my-session > my-session.jsonl",
     )
-    parser.add_argument(
-        "session", metavar="SESSION", type=stored_text, help="the session's id (`waybread sessions` lists them)"
-    )
+    take_session(parser)
     take_device(parser)
     take_data(parser)
     options = parser.parse_args(words)
@@ -32,7 +30,7 @@ def main(words: list[str], environment: Mapping[str, str]) -> int:
     with open_looks(data_folder(options.data, environment) / STORE_NAME) as looks:
         with looks.snapshot() as reader:
             found = find_session(reader, options.session, options.device)
-        for piece in Exporter(looks, found, time.time_ns() // 1_000_000).pieces():
+        for piece in Exporter(looks, found, now_ms()).pieces():
             screen.text(piece)
     screen.flush()
     return 0

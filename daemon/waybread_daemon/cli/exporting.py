@@ -15,7 +15,7 @@ import msgspec
 
 from waybread_daemon import VERSION
 from waybread_daemon.cli.faults import CommandFault
-from waybread_daemon.cli.looks import Found
+from waybread_daemon.cli.looks import Found, session_fields
 from waybread_daemon.hygiene.answer import Shape
 from waybread_daemon.hygiene.ids import result_id
 from waybread_daemon.hygiene.lines import count_chars
@@ -70,15 +70,7 @@ class Exporter:
             "device": self._device.device,
             "device_name": self._device.name,
             "session": session.session,
-            "kind": session.kind,
-            "title": session.title,
-            "directory": session.directory,
-            "results": session.results,
-            "turn": session.turn,
-            "head": session.head,
-            "read_only": session.read_only,
-            "opened_ms": session.opened_ms,
-            "changed_ms": session.changed_ms,
+            **session_fields(session),
         }
 
     def _rows(self) -> Iterator[Row]:

@@ -65,3 +65,18 @@ def find_session(reader: Reader, session: str, device: str | None) -> Found:
     near = difflib.get_close_matches(session, names, 1, 0.6)
     ask = f"is it {near[0]!r}? " if near else ""
     raise CommandFault(f"there is no session {session!r}: {ask}`waybread sessions` lists them")
+
+
+def session_fields(session: SessionFacts) -> dict[str, object]:
+    """What is told of a session behind its id, in this order."""
+    return {
+        "kind": session.kind,
+        "title": session.title,
+        "directory": session.directory,
+        "results": session.results,
+        "turn": session.turn,
+        "head": session.head,
+        "read_only": session.read_only,
+        "opened_ms": session.opened_ms,
+        "changed_ms": session.changed_ms,
+    }

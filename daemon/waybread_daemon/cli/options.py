@@ -7,10 +7,11 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
 
 from waybread_daemon.cli.faults import CommandFault
 from waybread_daemon.config import PREFIX, STORE_NAME
+from waybread_protocol.limits import Role
 
 
 def parser_for(command: str, purpose: str, *examples: str) -> argparse.ArgumentParser:
@@ -60,6 +61,23 @@ def take_json(parser: argparse.ArgumentParser) -> None:
 def take_device(parser: argparse.ArgumentParser) -> None:
     """`--device`, where a session's id alone may not be enough."""
     parser.add_argument("--device", metavar="ID", help="the device (`waybread device list` shows the ids)")
+
+
+def take_session(parser: argparse.ArgumentParser) -> None:
+    """`SESSION`."""
+    parser.add_argument(
+        "session", metavar="SESSION", type=stored_text, help="the session's id (`waybread sessions` lists them)"
+    )
+
+
+def take_role(parser: argparse.ArgumentParser) -> None:
+    """`--role`."""
+    parser.add_argument(
+        "--role",
+        choices=get_args(Role),
+        default="device",
+        help="device: everything; agent: everything but delete; viewer: only looks (device)",
+    )
 
 
 def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:

@@ -10,19 +10,17 @@ import ssl
 import sys
 import time
 from collections.abc import Mapping
-from typing import get_args
 from urllib.parse import urlsplit
 
 from waybread_daemon.cli.asking import Asking, asking
 from waybread_daemon.cli.faults import CommandFault
-from waybread_daemon.cli.options import data_folder, filled, parser_for, take_data
+from waybread_daemon.cli.options import data_folder, filled, parser_for, take_data, take_role
 from waybread_daemon.cli.qr import qr_lines
 from waybread_daemon.cli.screen import Screen, clock
 from waybread_daemon.forms import url_of
 from waybread_daemon.hygiene.bracket import one_line
 from waybread_daemon.link.control.addresses import link_address, pairing_page
 from waybread_daemon.link.control.messages import AskPair, Offered, PairedWith, Void
-from waybread_protocol.limits import Role
 
 _LOOK_TIMEOUT_S = 3.0
 
@@ -65,14 +63,9 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME",
         nargs="?",
         type=good_name,
-        help="what people call the device (what it calls itself); a device that exists keeps its name",
+        help="what people call the device (what it calls itself); with --device the name of the new token",
     )
-    parser.add_argument(
-        "--role",
-        choices=get_args(Role),
-        default="device",
-        help="device: everything; agent: everything but delete; viewer: only looks (device)",
-    )
+    take_role(parser)
     parser.add_argument("--device", metavar="ID", type=filled, help="make a further token of this device")
     parser.add_argument(
         "--url", type=_base, help="the address under which the device reaches the daemon (public_url, or its own)"
@@ -170,11 +163,14 @@ def _pairs(digits: str) -> list[str]:
 
 def _wait(daemon: Asking, screen: Screen, *, as_json: bool) -> int:
     match daemon.next():
-        case PairedWith(device=device, name=name, role=role):
+        case PairedWith(device=device, name=name, role=role, token=token, token_name=token_name):
             if as_json:
-                screen.json({"outcome": "paired", "device": device, "name": name, "role": role})
+                paired = {"device": device, "name": name, "role": role, "token": token, "token_name": token_name}
+                screen.json({"outcome": "paired", **paired})
             else:
                 screen.line(f"{one_line(name)} paired as device {device} ({role}).")
+                called = f", called {one_line(token_name)}" if token_name else ""
+                screen.line(f"Its token is {token}{called}: `waybread device revoke {token}` ends it.")
             return 0
         case Void(why=why):
             if as_json:

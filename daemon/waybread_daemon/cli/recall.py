@@ -11,10 +11,10 @@ from waybread_daemon.cli.looks import find_session
 from waybread_daemon.cli.options import (
     data_folder,
     parser_for,
-    stored_text,
     take_data,
     take_device,
     take_json,
+    take_session,
     whole_number,
 )
 from waybread_daemon.cli.screen import Screen
@@ -48,9 +48,7 @@ def main(words: list[str], environment: Mapping[str, str]) -> int:
         "waybread recall my-session 0020",
         "waybread recall my-session '#0020' --offset 2001 --limit 500",
     )
-    parser.add_argument(
-        "session", metavar="SESSION", type=stored_text, help="the session's id (`waybread sessions` lists them)"
-    )
+    take_session(parser)
     parser.add_argument("result", metavar="ID", help="the result's id, with or without its #")
     parser.add_argument("--offset", metavar="N", type=whole_number(1), default=1, help="the first line to show (1)")
     parser.add_argument(

@@ -12,10 +12,10 @@ from waybread_daemon.cli.options import (
     add_action,
     data_folder,
     parser_for,
-    stored_text,
     take_data,
     take_device,
     take_json,
+    take_session,
 )
 from waybread_daemon.cli.screen import Screen
 from waybread_daemon.config import STORE_NAME
@@ -63,9 +63,7 @@ def _options(words: list[str]) -> argparse.Namespace:
         "waybread session delete my-session",
         "waybread session delete my-session --device 1f0c9a5e77d1b2c3 --yes",
     )
-    deletion.add_argument(
-        "session", metavar="SESSION", type=stored_text, help="the session's id (`waybread sessions` lists them)"
-    )
+    take_session(deletion)
     take_device(deletion)
     take_deletion(deletion)
     take_data(deletion)

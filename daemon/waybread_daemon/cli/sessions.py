@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 
-from waybread_daemon.cli.looks import Found, all_sessions, chosen_devices
+from waybread_daemon.cli.looks import Found, all_sessions, chosen_devices, session_fields
 from waybread_daemon.cli.options import data_folder, parser_for, take_data, take_device, take_json
 from waybread_daemon.cli.screen import Screen, clock
 from waybread_daemon.config import STORE_NAME
@@ -45,15 +45,7 @@ def _as_data(found: Found) -> dict[str, object]:
         "session": session.session,
         "device": device.device,
         "device_name": device.name,
-        "kind": session.kind,
-        "title": session.title,
-        "directory": session.directory,
-        "results": session.results,
-        "turn": session.turn,
-        "head": session.head,
-        "read_only": session.read_only,
-        "opened_ms": session.opened_ms,
-        "changed_ms": session.changed_ms,
+        **session_fields(session),
     }
 
 

@@ -17,12 +17,24 @@ from waybread_daemon.cli.screen import Screen, clock, size
 from waybread_daemon.config import STORE_NAME, load_config
 from waybread_daemon.hygiene.bracket import one_line
 from waybread_daemon.link.control.messages import AskStatus, Status
+from waybread_daemon.sessions.room import floor_of
 from waybread_daemon.store.contract import Device, Reader, Token
 from waybread_daemon.store.sizes import DeviceSizes, FileSizes, SessionSizes
 from waybread_daemon.store.sqlite import open_reader
 
 LARGEST = 10
-DEVICES_HEAD = ["DEVICE", "NAME", "LINKS", "LAST SEEN", "TOKENS", "SESSIONS", "RAW", "STORED", "OF QUOTA"]
+DEVICES_HEAD = [
+    "DEVICE",
+    "NAME",
+    "LINKS",
+    "LAST SEEN",
+    "TOKENS",
+    "SESSIONS",
+    "RAW",
+    "STORED",
+    "OF QUOTA",
+    "TOKEN NAMES",
+]
 LARGEST_HEAD = ["STORED", "RAW", "RESULTS", "CHANGED", "DEVICE", "SESSION", "TITLE"]
 
 
@@ -68,7 +80,8 @@ def main(words: list[str], environment: Mapping[str, str]) -> int:
     with open_reader(folder / STORE_NAME) as reader:
         found = _look(reader)
     disk = shutil.disk_usage(folder)
-    limits = _limits(status or _settings(folder, environment), disk.total)
+    settings = status or load_config(folder, environment, {})
+    limits = Limits(settings.device_quota_bytes, floor_of(settings, disk.total))
     links = Counter(link.device for link in status.links) if status else Counter[str]()
     devices = [_seen(device, sizes, tokens, links[device.device]) for device, sizes, tokens in found.devices]
     screen = Screen(sys.stdout)
@@ -123,23 +136,6 @@ def _look(reader: Reader) -> Found:
         for device in reader.devices()
     ]
     return Found(devices, reader.largest_sessions(LARGEST), reader.files())
-
-
-class _Settings(NamedTuple):
-    device_quota_bytes: int
-    free_floor_bytes: int
-    free_floor_percent: int
-
-
-def _settings(folder: Path, environment: Mapping[str, str]) -> _Settings:
-    """The settings that a daemon would have."""
-    config = load_config(folder, environment, {})
-    return _Settings(config.device_quota_bytes, config.free_floor_bytes, config.free_floor_percent)
-
-
-def _limits(settings: Status | _Settings, total_bytes: int) -> Limits:
-    floor_bytes = min(settings.free_floor_bytes, total_bytes * settings.free_floor_percent // 100)
-    return Limits(settings.device_quota_bytes, floor_bytes)
 
 
 # --- The daemon and the room -------------------------------------------------------------------------------------------
@@ -203,6 +199,10 @@ def _device_data(seen: Seen, limits: Limits) -> dict[str, object]:
         "stored_bytes": seen.sizes.stored_bytes,
         "purging_bytes": seen.sizes.purging_bytes,
         "quota_bytes": limits.quota_bytes,
+        "live_tokens": [
+            {"token": token.token, "role": token.role, "seen_ms": token.seen_ms, "name": token.name}
+            for token in seen.tokens
+        ],
     }
 
 
@@ -225,6 +225,7 @@ def _device_cells(seen: Seen, limits: Limits) -> list[str]:
         size(sizes.raw_bytes),
         size(sizes.stored_bytes),
         f"{100 * sizes.used_bytes / limits.quota_bytes:.1f} %" if limits.quota_bytes else "no quota",
+        ", ".join(one_line(token.name) for token in seen.tokens if token.name),
     ]
 
 

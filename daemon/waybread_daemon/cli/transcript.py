@@ -12,7 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from waybread_daemon.cli.looks import Found, find_session
-from waybread_daemon.cli.options import data_folder, parser_for, stored_text, take_data, take_device, take_json
+from waybread_daemon.cli.options import data_folder, parser_for, take_data, take_device, take_json, take_session
 from waybread_daemon.cli.screen import Screen, clock
 from waybread_daemon.config import STORE_NAME
 from waybread_daemon.hygiene.bracket import one_line
@@ -59,9 +59,7 @@ def _parser() -> argparse.ArgumentParser:
         "waybread transcript my-session",
         "waybread transcript my-session --follow",
     )
-    parser.add_argument(
-        "session", metavar="SESSION", type=stored_text, help="the session's id (`waybread sessions` lists them)"
-    )
+    take_session(parser)
     parser.add_argument("--follow", action="store_true", help="go on with what is added, until Ctrl-C")
     take_device(parser)
     take_data(parser)

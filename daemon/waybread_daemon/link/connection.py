@@ -9,16 +9,14 @@ import msgspec
 from msgspec import UNSET
 from websockets.exceptions import ConnectionClosed
 
-from waybread_daemon.config import Config
+from waybread_daemon.link import opening
 from waybread_daemon.link.followers import Follow
-from waybread_daemon.link.guard import Bucket, Guard
+from waybread_daemon.link.guard import Bucket
 from waybread_daemon.link.intake import Intake, Taken
 from waybread_daemon.link.opening import Opening
 from waybread_daemon.link.outbox import Outbox
-from waybread_daemon.link.pairing import Pairing
 from waybread_daemon.link.sockets import LinkSocket
 from waybread_daemon.redaction import client_name
-from waybread_daemon.sessions.desk import Desk
 from waybread_daemon.sessions.fitting import smaller, smaller_entry
 from waybread_daemon.sessions.job import error_answer
 from waybread_daemon.sessions.live import LiveDevice
@@ -73,12 +71,8 @@ _ANSWER_BYTES = 256
 _LOOP: dict[str, Any] = msgspec.json.decode(LOOP_JSON)["context"]
 
 
-class Log(Protocol):
+class Log(opening.Log, Protocol):
     """The part of a structlog logger that the link uses."""
-
-    def info(self, event: str, **fields: object) -> None:
-        """What happens once a link."""
-        ...
 
     def debug(self, event: str, **fields: object) -> None:
         """What happens once a request."""
@@ -89,13 +83,9 @@ class Log(Protocol):
         ...
 
 
-class House(Protocol):
+class House(opening.House, Protocol):
     """What the server lends to a connection."""
 
-    desk: Desk
-    config: Config
-    guard: Guard
-    pairing: Pairing
     limits: Limits
     draining: bool
 

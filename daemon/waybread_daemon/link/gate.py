@@ -78,8 +78,12 @@ class Gate:
                 http.HTTPStatus.FORBIDDEN,
                 "unknown Host: add it to allowed_hosts, or name the daemon's own address with public_url\n",
             )
+        path = request.path.partition("?")[0]
+        # Behind a proxy of which nobody has told it, the daemon does not know that the page is encrypted. The page comes all the
+        # same, whose scripts are asked for with an Origin: it says then why it cannot link.
+        schemes = [scheme] if path == PATH else ["http", "https"]
         for origin in request.headers.get_all("Origin"):
-            if not self._allowed(origin, f"{scheme}://{host}"):
+            if not any(self._allowed(origin, f"{own}://{host}") for own in schemes):
                 self._refused("origin")
                 return plain(http.HTTPStatus.FORBIDDEN, _WRONG_ORIGIN)
         if request.method not in _METHODS:
@@ -87,7 +91,6 @@ class Gate:
             refusal = plain(http.HTTPStatus.METHOD_NOT_ALLOWED, f"this method is not allowed: use {allowed}\n")
             refusal.headers["Allow"] = allowed
             return refusal
-        path = request.path.partition("?")[0]
         if path == PATH:
             wrong = _subprotocol(request)
             if wrong is not None:

@@ -181,8 +181,7 @@ class Guard:
             return Refusal(
                 "failed_hellos",
                 http.HTTPStatus.TOO_MANY_REQUESTS,
-                f"{config.max_failed_hellos} hellos from this address failed within a minute (max_failed_hellos): wait "
-                f"{math.ceil(wait_s)} s, then say hello with a valid token",
+                f"{self._many_failed(wait_s)}, then say hello with a valid token",
                 math.ceil(wait_s),
             )
         if len(self._links) >= config.max_connections:
@@ -243,8 +242,10 @@ class Guard:
     def barred(self, address: str) -> str:
         """A sentence where no more hellos of this address are looked at for now, else empty."""
         wait_s = self._failures.wait_s(address, self.config.max_failed_hellos)
-        if not wait_s:
-            return ""
+        return self._many_failed(wait_s) if wait_s else ""
+
+    def _many_failed(self, wait_s: float) -> str:
+        """Why an address has to wait, and how long."""
         return (
             f"{self.config.max_failed_hellos} hellos from this address failed within a minute (max_failed_hellos): wait "
             f"{math.ceil(wait_s)} s"

@@ -17,8 +17,9 @@ from waybread_daemon.store.contract import Device, Reader, Store
 from waybread_protocol.limits import PAIRING_TIMEOUT_S, PAIRING_TRIES_MOST, Role
 
 NAME_CHARS = 128
-"""Of a device's name."""
+"""Of the name of a device or a token."""
 UNNAMED = "unnamed"
+"""What a device is called of which nobody has said it."""
 
 _EXPIRED = (
     f"nobody took the code within {PAIRING_TIMEOUT_S // 60} minutes, so it is void: make a new one with `waybread pair`"
@@ -44,6 +45,8 @@ class Made(NamedTuple):
     device: Device
     role: Role
     token: str
+    name: str
+    """Of the token: what its client calls itself."""
 
 
 class Offer:
@@ -88,11 +91,13 @@ class Offer:
         if device is None:
             if self.device:
                 return None
-            device = await store.add_device(make_device_id(), self.name or good_name(name), now_ms)
+            device = await store.add_device(make_device_id(), self.name or good_name(name) or UNNAMED, now_ms)
             self._device_made = device
+        # A device that exists keeps its name, so one that the owner gave is the token's.
+        of_token = (self.device and self.name) or good_name(name)
         fresh = make_token()
-        await store.add_token(fresh.token, device.number, self.role, fresh.secret_hash, now_ms)
-        return Made(device, self.role, fresh.text)
+        await store.add_token(fresh.token, device.number, self.role, fresh.secret_hash, now_ms, of_token)
+        return Made(device, self.role, fresh.text, of_token)
 
     async def _found(self, store: Store) -> Device | None:
         def look(reader: Reader) -> Device | None:
@@ -114,9 +119,10 @@ class Pairing:
         self._wrong = 0
 
     def offer(self, name: str, role: Role, device: str) -> Offer:
-        """Opens a code for a new device called `name`, or, where `device` is a device's id, for a further token of it.
+        """Opens a code for a new device called `name`, or, where `device` is a device's id, for a further token of it, which is
+        called so then.
 
-        Without a `name` the device is called as its client says.
+        Without a `name` it is called as its client says.
         """
         if not self._open and not self._taking:
             self._wrong = 0
@@ -209,6 +215,6 @@ class Pairing:
 
 
 def good_name(name: str) -> str:
-    """A device's name out of what a client calls itself: one line of what can be shown, not too long, never empty."""
+    """A name out of what a client calls itself: one line of what can be shown, not too long; empty where nothing is left."""
     shown = "".join(character for character in one_line(name) if character.isprintable())
-    return shown[:NAME_CHARS].strip() or UNNAMED
+    return shown[:NAME_CHARS].strip()

@@ -123,14 +123,12 @@ class Server:
         """
         self.draining = True
         hurry = hurry or asyncio.Event()
-
-        def links() -> list[Connection]:
-            return list(self._connections)
-
-        await draining.finish(self.desk, links, hurry)
+        await draining.finish(self.desk, lambda: self.connections, hurry)
         for task in self._tasks:
             task.cancel()
-        await draining.close(links, lambda link: self._close(link, CloseCode.RESTARTING, "restarting"), hurry)
+        await draining.close(
+            lambda: self.connections, lambda link: self._close(link, CloseCode.RESTARTING, "restarting"), hurry
+        )
         self.guard.close()
         if self._server is not None:
             await draining.end(self._server, hurry)

@@ -178,7 +178,7 @@ class Live:
         """Appends a record of the session; `done` is called when it is durable or has failed."""
         device = session.device
         device.head = session.last_seq = record.seq
-        size = _raw_bytes(record)
+        size = record.raw_bytes
         device.pending_bytes += size
         if record.key:
             if len(session.keys) >= KEYS_KEPT:
@@ -257,15 +257,6 @@ class Live:
             if session.lane.idle and session.settled():
                 del self._sessions[key]
                 return
-
-
-def _raw_bytes(record: Record) -> int:
-    """What a record brings with it; what was written ahead is counted elsewhere."""
-    size = len(record.args) + len(record.body)
-    for content in record.contents:
-        if isinstance(content.data, bytes):
-            size += len(content.data)
-    return size
 
 
 def _load(reader: Reader, session: LiveSession, *, whole: bool) -> tuple[SessionFacts, State] | None:

@@ -45,6 +45,11 @@ class Settings(Protocol):
         ...
 
 
+def floor_of(settings: Settings, total_bytes: int) -> int:
+    """How many bytes have to stay free on a disk of that size; 0: none."""
+    return min(settings.free_floor_bytes, total_bytes * settings.free_floor_percent // 100)
+
+
 class User(Protocol):
     """A device, as room is counted for it."""
 
@@ -66,16 +71,14 @@ class Room:
         self._used_bytes = store.used_bytes
         self._store = store
         self._quota_bytes = 0
-        self._floor_bytes = 0
-        self._floor_percent = 0
+        self._settings: Settings | None = None
         self.full = ""
         """Why nobody may store anything, empty where the disk has room."""
 
     def reconfigure(self, settings: Settings) -> None:
         """Takes other settings. The quota is in force at once, the floor from the next look at the disk."""
         self._quota_bytes = settings.device_quota_bytes
-        self._floor_bytes = settings.free_floor_bytes
-        self._floor_percent = settings.free_floor_percent
+        self._settings = settings
 
     def check(self, device: User, piece_bytes: int = 1) -> None:
         """Raises `storage_full` where the device may not store so much more."""
@@ -96,14 +99,15 @@ class Room:
 
     async def look(self) -> None:
         """Looks at the disk once. One that cannot be looked at is taken to be as it was."""
-        if not (self._floor_bytes and self._floor_percent):
+        settings = self._settings
+        if settings is None or not (settings.free_floor_bytes and settings.free_floor_percent):
             self.full = ""
             return
         try:
             volume = await self._store.volume()
         except StoreFault:
             return
-        floor_bytes = self._floor(volume)
+        floor_bytes = floor_of(settings, volume.total_bytes)
         self.full = (
             f"the disk has {_size(volume.free_bytes)} free, less than the {_size(floor_bytes)} that are kept free on it "
             f"(free_floor_bytes, free_floor_percent). Nothing of this was stored: {_space(volume)}, or lower the floor; "
@@ -111,9 +115,6 @@ class Room:
             if volume.free_bytes < floor_bytes
             else ""
         )
-
-    def _floor(self, volume: Volume) -> int:
-        return min(self._floor_bytes, volume.total_bytes * self._floor_percent // 100)
 
 
 def _space(volume: Volume) -> str:

@@ -147,6 +147,15 @@ class Record(msgspec.Struct):
     turn_begun: str = ""
     turns_ended: tuple[str, ...] = ()
 
+    @property
+    def raw_bytes(self) -> int:
+        """What it brings with it, as it came; what was written ahead is counted elsewhere."""
+        size = len(self.args) + len(self.body)
+        for content in self.contents:
+            if isinstance(content.data, bytes):
+                size += len(content.data)
+        return size
+
 
 class ContentFacts(msgspec.Struct, frozen=True, gc=False):
     r"""Content that is kept: its number in the store, its size, its lines by `\n` and its characters.
@@ -229,7 +238,10 @@ class Device(msgspec.Struct, frozen=True):
 
 
 class Token(msgspec.Struct, frozen=True):
-    """A token of a device. Only a hash of its secret is kept."""
+    """A token of a device. Only a hash of its secret is kept.
+
+    `name` tells it from others of its device: what the client that has it calls itself. Empty where nobody has said.
+    """
 
     token: str
     device: Device
@@ -238,6 +250,7 @@ class Token(msgspec.Struct, frozen=True):
     made_ms: int
     seen_ms: int
     revoked_ms: int
+    name: str
 
 
 class Reader(Protocol):
@@ -398,8 +411,10 @@ class Store(Protocol):
         """Makes a device."""
         ...
 
-    def add_token(self, token: str, device: int, role: str, secret_hash: bytes, at_ms: int) -> Awaitable[None]:
-        """Makes a token of a device."""
+    def add_token(
+        self, token: str, device: int, role: str, secret_hash: bytes, at_ms: int, name: str = ""
+    ) -> Awaitable[None]:
+        """Makes a token of a device. `name` is what its client calls itself."""
         ...
 
     def rename_device(self, device: int, name: str) -> Awaitable[None]:

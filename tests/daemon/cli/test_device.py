@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.daemon.cli.pairing import pairing, say
 from tests.daemon.cli.support import PROGRAM, Ran, environment, serving, waybread
 from tests.daemon.wire import greeted
 from waybread_client import Denied, Link
+from waybread_daemon.link.accounts import token_id
 
 
 def device(data: Path, *words: str) -> Ran:
@@ -76,9 +78,30 @@ def test_the_list_shows_public_ids_roles_and_times(tmp_path: Path) -> None:
     assert unseen["tokens"][0]["seen_ms"] == 0
     assert unseen["tokens"][0]["revoked_ms"] > 0
     lines = device(daemon.data, "list").out.splitlines()
-    assert lines[0].split() == ["DEVICE", "NAME", "TOKEN", "ROLE", "MADE", "LAST", "SEEN", "REVOKED"]
+    assert lines[0].split() == ["DEVICE", "NAME", "TOKEN", "ROLE", "MADE", "LAST", "SEEN", "REVOKED", "TOKEN", "NAME"]
     assert lines[1].split()[:4] == [phone["device"], "phone", phone["token"].partition(".")[0], "device"]
     assert "never" in lines[2]
+
+
+def test_of_several_phones_on_one_device_the_list_and_revoke_tell_which_is_which(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as daemon:
+        laptop = daemon.device("laptop")
+        made: dict[str, str] = {}
+        for given, said, name in [
+            ([], "Anna's phone", "Anna's phone"),
+            ([], "Ben's \x1b[31mphone", "Ben's \\x1b[31mphone"),
+            (["Carla's phone"], "iPhone", "Carla's phone"),
+        ]:
+            with pairing(daemon.data, *given, "--device", laptop["device"], "--role", "viewer") as command:
+                made[name] = token_id(say(daemon, command.until("code "), said)["token"])
+        added = add(daemon.data, "the old tablet", "--device", laptop["device"])
+        made["the old tablet"] = token_id(added["token"])
+        (listed,) = device(daemon.data, "list", "--json").objects()
+        assert {token["name"]: token["token"] for token in listed["tokens"]} == {"": token_id(laptop["token"]), **made}
+        lines = device(daemon.data, "list").out.splitlines()
+        assert {line[lines[0].index("TOKEN NAME") :]: line.split()[2] for line in lines[2:]} == made
+        ben = made["Ben's \\x1b[31mphone"]
+        assert device(daemon.data, "revoke", ben) == (0, f"revoked {ben} (Ben's \\x1b[31mphone)\n", "")
 
 
 def test_an_empty_list_says_how_to_begin(tmp_path: Path) -> None:

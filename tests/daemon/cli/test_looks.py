@@ -5,7 +5,7 @@ import pytest
 
 from tests.daemon.cli.conftest import Filled
 from waybread_daemon.cli.faults import CommandFault
-from waybread_daemon.cli.looks import all_sessions, chosen_devices, find_device, find_session
+from waybread_daemon.cli.looks import all_sessions, chosen_devices, find_device, find_session, session_fields
 from waybread_daemon.store.contract import Reader
 from waybread_daemon.store.sqlite import open_accounts, open_reader
 
@@ -73,3 +73,10 @@ def test_a_device_without_sessions_has_an_empty_list(tmp_path: Path) -> None:
         device = accounts.add_device("d", "n", 1)
     with open_reader(tmp_path / "waybread.sqlite") as reader:
         assert list(all_sessions(reader, device)) == []
+
+
+def test_what_is_told_of_a_session_comes_in_one_order(reader: Reader) -> None:
+    session = find_session(reader, "work", None).session
+    fields = session_fields(session)
+    assert " ".join(fields) == "kind title directory results turn head read_only opened_ms changed_ms"
+    assert fields == {name: getattr(session, name) for name in fields}

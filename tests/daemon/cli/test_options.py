@@ -15,6 +15,8 @@ from waybread_daemon.cli.options import (
     take_data,
     take_device,
     take_json,
+    take_role,
+    take_session,
     whole_number,
 )
 from waybread_daemon.store.contract import StoreRefusal
@@ -93,6 +95,15 @@ def test_flags_are_not_guessed_from_their_beginnings(capsys: pytest.CaptureFixtu
     assert "unrecognized arguments: --dev i" in capsys.readouterr().err
 
 
+def test_a_role_is_one_of_the_links_and_a_device_unless_it_is_given(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = parser_for("look", "Looks.", "waybread look")
+    take_role(parser)
+    assert [parser.parse_args(words).role for words in ([], ["--role", "agent"])] == ["device", "agent"]
+    with pytest.raises(SystemExit):
+        parser.parse_args(["--role", "owner"])
+    assert "invalid choice: 'owner' (choose from" in capsys.readouterr().err
+
+
 def test_a_whole_number_is_one_of_its_range() -> None:
     port = whole_number(0, 65535)
     assert [port("0"), port("65535"), whole_number(1)("9999999")] == [0, 65535, 9999999]
@@ -114,6 +125,15 @@ def test_an_empty_value_is_refused() -> None:
     assert filled("x") == "x"
     with pytest.raises(argparse.ArgumentTypeError, match="it is empty"):
         filled("")
+
+
+def test_a_sessions_id_is_text_that_can_be_in_the_store(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = parser_for("look", "Looks.", "waybread look s")
+    take_session(parser)
+    assert parser.parse_args(["s"]).session == "s"
+    with pytest.raises(SystemExit):
+        parser.parse_args(["\udcff"])
+    assert "SESSION: '\\udcff' is not UTF-8" in capsys.readouterr().err
 
 
 def test_text_that_cannot_be_in_the_store_is_refused() -> None:

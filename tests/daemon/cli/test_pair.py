@@ -10,73 +10,16 @@ import pty
 import signal
 import ssl
 import subprocess
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import trustme
 
-from tests.daemon.cli.support import PROGRAM, TIMEOUT_S, Daemon, Ran, environment, serving, waybread
-from tests.daemon.wire import Map, linked
+from tests.daemon.cli.pairing import pairing, say
+from tests.daemon.cli.support import PROGRAM, TIMEOUT_S, Daemon, environment, serving, waybread
 from waybread_client import Link
 
 LOCAL = "The daemon listens on this machine alone, so a phone cannot reach it."
-
-
-class Command:
-    """A `waybread pair` that waits."""
-
-    def __init__(self, data: Path, *words: str) -> None:
-        self.process = subprocess.Popen(
-            [*PROGRAM, "pair", *words, "--data", str(data)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment(),
-            text=True,
-        )
-        self.said = ""
-
-    def line(self) -> str:
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        self.said += line
-        return line
-
-    def until(self, beginning: str) -> str:
-        """The rest of the line that begins so."""
-        while not (line := self.line()).startswith(beginning):
-            assert line, self.said
-        return line.removeprefix(beginning).strip()
-
-    def ended(self) -> Ran:
-        """How it ended, and what it said that was not read before."""
-        assert self.process.stdout is not None
-        assert self.process.stderr is not None
-        # `communicate` would pass over what stands in the buffer of `readline`.
-        out, err = self.process.stdout.read(), self.process.stderr.read()
-        return Ran(self.process.wait(TIMEOUT_S), out, err)
-
-
-@contextmanager
-def pairing(data: Path, *words: str) -> Generator[Command]:
-    command = Command(data, *words)
-    try:
-        yield command
-    finally:
-        command.process.kill()
-        command.process.communicate()
-
-
-def say(daemon: Daemon, code: str, name: str = "") -> Map:
-    """What a client is told that says a code."""
-
-    async def hello() -> Map:
-        async with linked(daemon.url) as wire:
-            return await wire.ask("hello", code=code, name=name, client="test 1")
-
-    return asyncio.run(hello())
 
 
 def role_of(daemon: Daemon, token: str) -> str:
@@ -97,7 +40,15 @@ def test_a_phone_pairs_by_the_code_that_the_command_shows(tmp_path: Path) -> Non
         # A code may be typed by hand: small letters, no dashes.
         paired = say(daemon, code.replace("-", " ").lower(), "its own name")
         assert paired["type"] == "paired"
-        assert command.ended() == (0, f"phone paired as device {paired['device']} (device).\n", "")
+        token = paired["token"].partition(".")[0]
+        assert command.ended() == (
+            0,
+            (
+                f"phone paired as device {paired['device']} (device).\n"
+                f"Its token is {token}, called its own name: `waybread device revoke {token}` ends it.\n"
+            ),
+            "",
+        )
         assert role_of(daemon, paired["token"]) == "device"
         (listed,) = waybread("device", "list", "--data", daemon.data, "--json").objects()
         assert (listed["device"], listed["name"]) == (paired["device"], "phone")
@@ -114,7 +65,14 @@ def test_json_is_the_offer_and_then_the_outcome(tmp_path: Path) -> None:
         ran = command.ended()
     assert (ran.status, ran.err) == (0, "")
     assert ran.objects() == [
-        {"outcome": "paired", "device": paired["device"], "name": "what it calls itself", "role": "viewer"}
+        {
+            "outcome": "paired",
+            "device": paired["device"],
+            "name": "what it calls itself",
+            "role": "viewer",
+            "token": paired["token"].partition(".")[0],
+            "token_name": "what it calls itself",
+        }
     ]
     assert paired["role"] == "viewer"
 
@@ -123,8 +81,13 @@ def test_a_further_token_of_a_device(tmp_path: Path) -> None:
     with serving(tmp_path / "data") as daemon:
         made = daemon.device("tablet")
         with pairing(daemon.data, "--device", made["device"], "--role", "agent") as command:
-            assert say(daemon, command.until("code "))["device"] == made["device"]
-            assert command.ended().out.endswith(f"\ntablet paired as device {made['device']} (agent).\n")
+            paired = say(daemon, command.until("code "), "")
+            token = paired["token"].partition(".")[0]
+            assert paired["device"] == made["device"]
+            assert command.ended().out.endswith(
+                f"\ntablet paired as device {made['device']} (agent).\n"
+                f"Its token is {token}: `waybread device revoke {token}` ends it.\n"
+            )
 
 
 def test_guessed_codes_end_it_with_a_sentence(tmp_path: Path) -> None:

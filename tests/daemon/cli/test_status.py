@@ -46,6 +46,8 @@ async def test_a_daemon_is_told_with_its_links(tmp_path: Path) -> None:
         (phone["device"], 2, {"device": 1}),
         (laptop["device"], 0, {"viewer": 1}),
     ]
+    ((token,),) = [one["live_tokens"] for one in told["devices"][1:]]
+    assert token == {"token": laptop["token"].partition(".")[0], "role": "viewer", "seen_ms": 0, "name": ""}
     assert told["devices"][0]["seen_ms"] > 0
     assert told["devices"][1]["seen_ms"] == 0
     assert lines[0].startswith(f"daemon    waybread/{VERSION}, process {daemon.process.pid}, since ")
@@ -165,6 +167,22 @@ def test_a_folder_without_a_store_is_refused_with_a_sentence(tmp_path: Path) -> 
     assert (ran.status, ran.out) == (1, "")
     assert ran.err.startswith(f"waybread: There is no store at {tmp_path}/waybread.sqlite")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_phones_of_a_device_are_told_by_their_names_until_they_are_revoked(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as daemon:
+        laptop = daemon.device("laptop")
+        tokens = [
+            waybread("device", "add", name, "--device", laptop["device"], "--json", "--data", daemon.data).objects()[0]
+            for name in ("Anna", "Ben")
+        ]
+        lines = status(daemon.data).out.splitlines()
+        waybread("device", "revoke", tokens[0]["token"].partition(".")[0], "--data", daemon.data)
+        (told,) = as_data(daemon.data)["devices"]
+    head = next(line for line in lines if line.startswith("DEVICE "))
+    row = lines[lines.index(head) + 1]
+    assert row[head.index("TOKEN NAMES") :] == "Anna, Ben"
+    assert sorted(token["name"] for token in told["live_tokens"]) == ["", "Ben"]
 
 
 async def test_when_a_device_was_last_seen_is_told_after_it_is_revoked_too(tmp_path: Path) -> None:

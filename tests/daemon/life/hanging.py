@@ -17,20 +17,17 @@ from types import FrameType
 from typing import Any
 from unittest import mock
 
-import apsw
-
+from tests.own_disk import DiskFile, disk_of
 from waybread_daemon.cli import serve as command
 from waybread_daemon.link import intake
 from waybread_daemon.sessions import desk, looks
 from waybread_daemon.sessions.job import Job
-from waybread_daemon.store.sqlite import SqliteStore
 from waybread_protocol.lifting import lift
 from waybread_protocol.messages import Reads
 
 ROOT = Path(__file__).resolve().parents[3]
 DISK = "hang-disk"
 HEAVY = "hang-heavy"
-VFS = "hanging"
 
 
 def command_line(data: Path, *flags: str) -> Sequence[str]:
@@ -43,38 +40,21 @@ def wait_while(there: Path) -> None:
         time.sleep(0.01)
 
 
-class HangingDisk(apsw.VFS):
-    def __init__(self, data: Path) -> None:
-        self._data = data
-        super().__init__(VFS, "")
-
-    def xOpen(self, name: Any, flags: Any) -> apsw.VFSFile:  # noqa: N802  # SQLite's own names
-        return HangingFile(self._data, name, flags)
-
-
-class HangingFile(apsw.VFSFile):
-    def __init__(self, data: Path, name: Any, flags: Any) -> None:
-        self._data = data
-        super().__init__("", name, flags)
-
-    def xWrite(self, data: Any, offset: int) -> None:  # noqa: N802
-        wait_while(self._data / DISK)
+class HangingFile(DiskFile):
+    def xWrite(self, data: Any, offset: int) -> None:  # noqa: N802  # SQLite's own names
+        wait_while(self.data / DISK)
         # The types that come with apsw name one that Python 3.11 has not.
         file: Any = super()
         file.xWrite(data, offset)
 
     def xSync(self, flags: int) -> None:  # noqa: N802
-        wait_while(self._data / DISK)
+        wait_while(self.data / DISK)
         super().xSync(flags)
 
 
 def main() -> int:
     data = Path(sys.argv[2])
-    disk = HangingDisk(data)
-    open_store, reads = SqliteStore.open, looks.reads
-
-    def opened(path: Path, *, vfs: str | None = None, **rest: Any) -> SqliteStore:
-        return open_store(path, vfs=vfs or VFS, **rest)
+    reads = looks.reads
 
     def lifted(*words: Any, **names: Any) -> Any:
         wait_while(data / HEAVY)
@@ -91,11 +71,8 @@ def main() -> int:
 
     desk.HANDLERS[Reads] = stuck
     signal.signal(signal.SIGUSR1, hang)
-    with mock.patch.object(SqliteStore, "open", opened), mock.patch.object(intake, "lift", lifted):
-        status = command.main(sys.argv[1:], os.environ)
-    # Until here SQLite calls it.
-    del disk
-    return status
+    with disk_of(HangingFile, data), mock.patch.object(intake, "lift", lifted):
+        return command.main(sys.argv[1:], os.environ)
 
 
 if __name__ == "__main__":

@@ -325,6 +325,21 @@ async def test_only_a_trusted_proxys_word_makes_an_encrypted_origin_the_pages_ow
             assert (await fetch(served, "/link", *upgrade(), *headers, host="home.example"))[0] == status
 
 
+async def test_the_page_comes_by_a_proxy_that_nobody_named_too_so_that_it_can_say_why_it_cannot_link(
+    served: Served,
+) -> None:
+    own = "Origin: https://127.0.0.1:9443"
+    for path in ("/", "/js/main.js", "/healthz"):
+        assert (await fetch(served, path, own, host="127.0.0.1:9443"))[0] == 200
+        for other in ("https://evil.example", "https://127.0.0.1:9444", "ftp://127.0.0.1:9443"):
+            assert (await fetch(served, path, f"Origin: {other}", host="127.0.0.1:9443"))[0] == 403
+    assert (await fetch(served, "/link", *upgrade(JSON), own, host="127.0.0.1:9443"))[0] == 403
+    # By this request the page learns why.
+    for origin, status in ((own, "403"), ("Origin: http://127.0.0.1:9443", "405")):
+        head, _ = await ask(served, "POST", "/link", origin, "Content-Length: 0", host="127.0.0.1:9443")
+        assert head.split(" ")[1] == status
+
+
 def test_each_refusal_is_told_by_its_reason() -> None:
     told: list[str] = []
     door = Gate(Config(), told.append, LOCAL)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from waybread_daemon.link import pairing as module
-from waybread_daemon.link.accounts import valid_token
+from waybread_daemon.link.accounts import token_id, valid_token
 from waybread_daemon.link.pairing import Made, Offer, Pairing, PairingVoid, good_name
 from waybread_daemon.store.contract import StoreFault
 from waybread_daemon.store.sqlite import SqliteStore
@@ -75,7 +75,7 @@ async def test_the_owners_name_wins_over_the_phones(store: SqliteStore, pairing:
         ("a\nb\x1b[31m", "a\\nb\\x1b[31m"),
         ("x" * 1000, "x" * 128),
         ("\u202eevil", "evil"),
-        (" \u200b ", "unnamed"),
+        (" \u200b ", ""),
     ],
 )
 def test_what_a_client_calls_itself_becomes_one_line_that_can_be_shown(said: str, name: str) -> None:
@@ -91,6 +91,23 @@ async def test_an_offer_for_a_device_makes_a_further_token_of_it_and_no_device(
     assert await names(store) == ["tablet"]
     roles = await store.look(lambda reader: [token.role for token in reader.tokens()])
     assert sorted(roles) == ["device", "viewer"]
+
+
+async def test_each_token_of_a_device_is_called_as_its_phone_calls_itself_or_as_the_owner_says(
+    store: SqliteStore, pairing: Pairing
+) -> None:
+    first = await taken(pairing, pairing.offer("tablet", "device", ""), "Anna's\ntablet")
+    device = first.device.device
+    made = [
+        first,
+        await taken(pairing, pairing.offer("", "viewer", device), "Ben's phone"),
+        await taken(pairing, pairing.offer("Carla's phone", "viewer", device), "iPhone"),
+        await taken(pairing, pairing.offer("", "viewer", device), ""),
+    ]
+    assert [one.name for one in made] == ["Anna's\\ntablet", "Ben's phone", "Carla's phone", ""]
+    kept = await store.look(lambda reader: {token.token: token.name for token in reader.tokens()})
+    assert kept == {token_id(one.token): one.name for one in made}
+    assert await names(store) == ["tablet"]
 
 
 async def test_an_offer_for_a_device_that_is_gone_is_void(store: SqliteStore, pairing: Pairing) -> None:

@@ -13,7 +13,7 @@ import pytest
 from tests.daemon.office import Office, an_office, change, change_of, opening, read, recall, text
 from tests.daemon.sessions.stored import sha
 from waybread_daemon.sessions import room as module
-from waybread_daemon.sessions.room import Room
+from waybread_daemon.sessions.room import Room, floor_of
 from waybread_daemon.store.contract import Store, StoreFault
 from waybread_daemon.store.sizes import Volume
 from waybread_protocol.errors import ErrorCode, RequestError
@@ -166,6 +166,11 @@ async def test_the_floor_is_the_lesser_of_bytes_and_percent_and_either_at_0_is_n
     room = a_room(disk, free_floor_bytes=floor_bytes, free_floor_percent=percent)
     await room.look()
     assert bool(room.full) is full
+
+
+def test_the_floor_is_rounded_down_to_whole_bytes() -> None:
+    assert floor_of(Limits(free_floor_bytes=GIB, free_floor_percent=5), 199) == 9
+    assert floor_of(Limits(free_floor_bytes=8, free_floor_percent=5), 199) == 8
 
 
 async def test_at_the_floor_nobody_stores_until_there_is_space_or_the_floor_is_lowered() -> None:

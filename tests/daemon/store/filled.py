@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import apsw
 import pytest
 
-from tests.daemon.store.stores import Log, now_ms
+from tests.daemon.store.stores import Log
+from waybread_daemon.clock import now_ms
 from waybread_daemon.store.sqlite import SqliteStore
 from waybread_daemon.store.sqlite.checksums import COLUMNS, seal
 from waybread_daemon.store.sqlite.connection import close, connect

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import time
 from pathlib import Path
 from typing import Protocol
 
 from tests.daemon.store.faulty import FaultyVFS
+from waybread_daemon.clock import now_ms
 from waybread_daemon.store.contract import (
     ContentFacts,
     Facts,
@@ -73,10 +73,6 @@ class SqlitePlace:
 
 
 PLACES: list[type[Place]] = [SqlitePlace]
-
-
-def now_ms() -> int:
-    return int(time.time() * 1000)
 
 
 def sha(data: bytes) -> bytes:

@@ -10,11 +10,11 @@ from waybread_daemon.store.contract import Device, Reader, Store, StoreFault, To
 
 async def test_a_device_and_its_tokens_come_back_as_they_were_made(store: Store) -> None:
     phone = await store.add_device("dev-1", "phone", 10)
-    await store.add_token("tok-b", phone.number, "viewer", b"hash-b", 30)
+    await store.add_token("tok-b", phone.number, "viewer", b"hash-b", 30, "Anna's phone")
     await store.add_token("tok-a", phone.number, "device", b"hash-a", 20)
     tablet = await store.add_device("dev-2", "tablet", 11)
-    first = Token("tok-a", phone, "device", b"hash-a", 20, 0, 0)
-    second = Token("tok-b", phone, "viewer", b"hash-b", 30, 0, 0)
+    first = Token("tok-a", phone, "device", b"hash-a", 20, 0, 0, "")
+    second = Token("tok-b", phone, "viewer", b"hash-b", 30, 0, 0, "Anna's phone")
 
     def look(reader: Reader) -> None:
         assert reader.devices() == [phone, tablet]

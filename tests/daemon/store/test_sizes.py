@@ -48,6 +48,13 @@ async def test_raw_is_arguments_bodies_and_contents_as_they_came(store: Store, l
     assert row.stored_bytes == device.stored_bytes
 
 
+async def test_what_was_written_ahead_is_no_part_of_what_a_record_brings(log: Log) -> None:
+    record = log.next_result(1)
+    record.args, record.body, record.own = b"a" * 300, b"b" * 5000, Staged(1)
+    record.contents = FileContent(sha(FILE), FILE), FileContent(sha(NOISE), Staged(2)), FileContent(sha(b""), None)
+    assert record.raw_bytes == 300 + 5000 + len(FILE)
+
+
 async def test_what_cannot_be_compressed_is_stored_as_large_as_it_came(store: Store, log: Log) -> None:
     await store.add_device("dev", "phone", 1)
     session = await log.session()

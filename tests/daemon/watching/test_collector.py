@@ -51,8 +51,8 @@ def collected(
     links: tuple[Link, ...] = (),
     sizes: Callable[[], Sizes | None] = lambda: SIZES,
 ) -> CollectorRegistry:
-    registry = CollectorRegistry()
-    registry.register(
+    metrics = CollectorRegistry()
+    metrics.register(
         DaemonCollector(
             Watched(
                 build={"version": "1", "python": "3", "sqlite": "4"},
@@ -66,11 +66,11 @@ def collected(
             )
         )
     )
-    return registry
+    return metrics
 
 
-def scraped(registry: CollectorRegistry) -> Scraped:
-    return Scraped(generate_latest(registry).decode())
+def scraped(metrics: CollectorRegistry) -> Scraped:
+    return Scraped(generate_latest(metrics).decode())
 
 
 def test_links_are_counted_by_role_and_those_that_said_no_hello_apart() -> None:

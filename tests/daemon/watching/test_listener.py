@@ -18,9 +18,9 @@ from waybread_daemon.watching.listener import CONNECTIONS_MOST, Listener
 
 @contextmanager
 def listening() -> Generator[Listener]:
-    registry = CollectorRegistry()
-    Gauge("answer", "To everything.", registry=registry).set(42)
-    page = Listener(registry, 0)
+    metrics = CollectorRegistry()
+    Gauge("answer", "To everything.", registry=metrics).set(42)
+    page = Listener(metrics, 0)
     page.start()
     try:
         yield page

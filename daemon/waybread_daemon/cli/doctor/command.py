@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from waybread_daemon.cli.doctor.surroundings import certificate_findings, disk_f
 from waybread_daemon.cli.options import data_folder, parser_for, take_data, take_json
 from waybread_daemon.cli.progress import showing
 from waybread_daemon.cli.screen import Screen
+from waybread_daemon.clock import now_ms
 from waybread_daemon.config import STORE_NAME
 from waybread_daemon.store.contract import StoreFault, StoreRefusal
 from waybread_daemon.store.sqlite.copying import Progress
@@ -61,15 +61,15 @@ def _findings(path: Path, environment: Mapping[str, str], progress: Progress) ->
         # As another user even a look could leave files that the daemon cannot open.
         yield stopped
         return
-    folder, now_ms = path.parent, time.time_ns() // 1_000_000
+    folder, at_ms = path.parent, now_ms()
     config, settings = read_settings(folder, environment)
     yield from settings
     yield from place_findings(path)
     yield disk_finding(folder, config)
-    yield from certificate_findings(config, now_ms)
+    yield from certificate_findings(config, at_ms)
     yield from reach_findings(path, config)
     if not path.exists():
-        yield clock_finding(0, now_ms)
+        yield clock_finding(0, at_ms)
     yield from store_findings(path, config, progress)
 
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import http.client
 import socket
 import ssl
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from waybread_daemon.cli.asking import NotRunning, asking
 from waybread_daemon.cli.doctor.findings import Finding, fault, ok, warning
-from waybread_daemon.cli.doctor.surroundings import DAY_MS, EXPIRY_WARNING_DAYS
+from waybread_daemon.cli.doctor.surroundings import good_until
 from waybread_daemon.cli.faults import CommandFault
 from waybread_daemon.cli.screen import clock
+from waybread_daemon.clock import now_ms
 from waybread_daemon.config import Config
+from waybread_daemon.forms import in_url
 from waybread_daemon.life.refusal import AddressRefusal
 from waybread_daemon.link.control.messages import AskStatus, Status
 from waybread_daemon.store.sqlite.place import is_held
@@ -54,17 +55,11 @@ def reach_findings(path: Path, config: Config) -> Iterator[Finding]:
 
 def _certificate(status: Status) -> Finding:
     """Until when the certificate is good with which the daemon encrypts."""
-    what, until = f"the daemon's certificate, from {status.certificate},", clock(status.certificate_expires_ms)
-    left_days = (status.certificate_expires_ms - time.time_ns() // 1_000_000) // DAY_MS
-    if left_days < 0:
-        return fault("certificate", f"{what} expired at {until}, and clients refuse it", "renew it")
-    if left_days < EXPIRY_WARNING_DAYS:
-        return warning(
-            "certificate",
-            f"{what} is good for {left_days} more days",
-            "renew it; the daemon takes the new files up by itself",
-        )
-    return ok("certificate", f"{what} is good until {until}")
+    what = f"the daemon's certificate, from {status.certificate},"
+    expires_ms, at_ms = status.certificate_expires_ms, now_ms()
+    if expires_ms < at_ms:
+        return fault("certificate", f"{what} expired at {clock(expires_ms)}, and clients refuse it", "renew it")
+    return good_until(what, expires_ms, at_ms)
 
 
 def _local(config: Config) -> Iterator[Finding]:
@@ -72,8 +67,7 @@ def _local(config: Config) -> Iterator[Finding]:
     if not config.port:
         return
     host = _ANYWHERE.get(config.host, config.host)
-    bracketed = f"[{host}]" if ":" in host else host
-    yield _answers(f"{'https' if config.tls_cert else 'http'}://{bracketed}:{config.port}", verified=False)
+    yield _answers(f"{'https' if config.tls_cert else 'http'}://{in_url(host)}:{config.port}", verified=False)
 
 
 def _held(path: Path) -> Finding:

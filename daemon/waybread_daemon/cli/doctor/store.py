@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from waybread_daemon.cli.doctor.findings import Finding, fault, ok, warning
 from waybread_daemon.cli.screen import clock, size
+from waybread_daemon.clock import now_ms
 from waybread_daemon.config import Config
 from waybread_daemon.store.contract import StoreFault, StoreRefusal
 from waybread_daemon.store.sqlite.connection import LOG_LIMIT_BYTES, refuse_old_sqlite
@@ -79,7 +79,7 @@ def _looked_at(path: Path, found: Inspection, config: Config, progress: Progress
             "start the daemon, which brings it up to date, or see what `waybread migrate --dry-run` says",
         )
     yield from _integrity(path, found, progress)
-    yield clock_finding(found.newest_ms(), time.time_ns() // 1_000_000)
+    yield clock_finding(found.newest_ms(), now_ms())
     yield from _quotas(found, config)
     yield from _too_much(path, found)
 

@@ -12,10 +12,10 @@ from waybread_daemon.certificates import CertificateFault, read_certificate
 from waybread_daemon.cli.doctor.findings import Finding, fault, ok, warning
 from waybread_daemon.cli.screen import clock, size
 from waybread_daemon.config import FILE_NAME, Config, ConfigError, load_config
-from waybread_daemon.sessions.room import DELETION_BYTES
+from waybread_daemon.sessions.room import DELETION_BYTES, floor_of
 
-EXPIRY_WARNING_DAYS = 30
-DAY_MS = 24 * 3600 * 1000
+_EXPIRY_WARNING_DAYS = 30
+_DAY_MS = 24 * 3600 * 1000
 
 
 def read_settings(folder: Path, environment: Mapping[str, str]) -> tuple[Config, list[Finding]]:
@@ -30,7 +30,7 @@ def read_settings(folder: Path, environment: Mapping[str, str]) -> tuple[Config,
 def disk_finding(folder: Path, config: Config) -> Finding:
     """Whether the disk has room above the floor."""
     total, _, free = shutil.disk_usage(folder)
-    floor = min(config.free_floor_bytes, total * config.free_floor_percent // 100)
+    floor = floor_of(config, total)
     sentence = f"{size(free)} of {size(total)} are free on the disk of {folder}"
     remedy = "free some space there, delete sessions (`waybread status` names the largest), or lower free_floor_bytes"
     if free < DELETION_BYTES:
@@ -53,18 +53,11 @@ def certificate_findings(config: Config, now_ms: int) -> Iterator[Finding]:
         sentence, _, remedy = str(faulty).rpartition(": ")
         yield fault("certificate", sentence or remedy, remedy)
         return
-    left_days = (certificate.expires_ms - now_ms) // DAY_MS
     if sentence := certificate.warning(now_ms):
         what, _, remedy = sentence.partition(": ")
         yield fault("certificate", what, remedy)
-    elif left_days < EXPIRY_WARNING_DAYS:
-        yield warning(
-            "certificate",
-            f"the certificate in {config.tls_cert} is good for {left_days} more days",
-            "renew it; the daemon takes the new files up by itself",
-        )
     else:
-        yield ok("certificate", f"the certificate in {config.tls_cert} is good until {clock(certificate.expires_ms)}")
+        yield good_until(f"the certificate in {config.tls_cert}", certificate.expires_ms, now_ms)
     mode = stat.S_IMODE(os.stat(config.tls_key).st_mode)  # noqa: PTH116  # a string of the settings
     if mode & stat.S_IRWXO:
         yield warning(
@@ -72,3 +65,15 @@ def certificate_findings(config: Config, now_ms: int) -> Iterator[Finding]:
             f"the key {config.tls_key} is open to everybody (mode {mode:o})",
             f"run `chmod o= {config.tls_key}`",
         )
+
+
+def good_until(what: str, expires_ms: int, now_ms: int) -> Finding:
+    """For how long a certificate is good that is good now. `what` names it."""
+    left_days = (expires_ms - now_ms) // _DAY_MS
+    if left_days < _EXPIRY_WARNING_DAYS:
+        return warning(
+            "certificate",
+            f"{what} is good for {left_days} more days",
+            "renew it; the daemon takes the new files up by itself",
+        )
+    return ok("certificate", f"{what} is good until {clock(expires_ms)}")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import ifaddr
 
 from waybread_daemon.config import Config, is_loopback
-from waybread_daemon.forms import url_of
+from waybread_daemon.forms import in_url, url_of
 from waybread_protocol.limits import PATH
 
 _ELSEWHERE = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
@@ -34,7 +34,7 @@ def bases(config: Config, port: int, machine: Callable[[], list[str]]) -> list[s
     if _is_every_address(config.host):
         # A socket on `::` takes no IPv4 here, and the other way round.
         hosts = [host for host in machine() if (":" in host) == (":" in config.host)]
-    return [f"{scheme}://{_bracketed(host)}:{port}" for host in hosts or [socket.gethostname()]]
+    return [f"{scheme}://{in_url(host)}:{port}" for host in hosts or [socket.gethostname()]]
 
 
 def link_address(base: str) -> str:
@@ -93,7 +93,3 @@ def _reaches_others(address: str) -> bool:
     ip = ipaddress.ip_address(address)
     # An address of one link alone has to be given with an interface, which a phone cannot know.
     return not (ip.is_loopback or ip.is_link_local or ip.is_unspecified)
-
-
-def _bracketed(host: str) -> str:
-    return f"[{host}]" if ":" in host else host

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from waybread_daemon.config import is_loopback
+from waybread_daemon.link.accounts import token_id
 from waybread_daemon.link.control.addresses import bases, is_local, link_address, machine_addresses
 from waybread_daemon.link.control.deleting import delete_device, delete_session
 from waybread_daemon.link.control.messages import (
@@ -210,7 +211,15 @@ class Control:
         except PairingVoid as void:
             await talk.tell(Void(why=str(void)))
             return
-        await talk.tell(PairedWith(device=made.device.device, name=made.device.name, role=made.role))
+        await talk.tell(
+            PairedWith(
+                device=made.device.device,
+                name=made.device.name,
+                role=made.role,
+                token=token_id(made.token),
+                token_name=made.name,
+            )
+        )
 
     async def _end_links(self, device: Device) -> None:
         """Revokes the device's tokens and waits until its links are closed: nothing more comes from it then."""

@@ -29,7 +29,7 @@ class AskStatus(_Line, frozen=True, kw_only=True, tag="status"):
 class AskPair(_Line, frozen=True, kw_only=True, tag="pair"):
     """Asks for a one-time code. `device` names the device that gets a further token; empty: a new one is made.
 
-    `name` is what a new device is called; empty: what it calls itself. The code is good as long as the connection is.
+    `name` is what a new device, or the further token, is called; empty: what it calls itself. The code is good as long as the connection is.
     """
 
     name: Annotated[str, Meta(max_length=NAME_CHARS)] = ""
@@ -105,11 +105,13 @@ class Offered(_Line, frozen=True, kw_only=True, tag="offer"):
 
 
 class PairedWith(_Line, frozen=True, kw_only=True, tag="paired"):
-    """Who took the code."""
+    """Who took the code. `token` is the public id of what it got, `token_name` what its client calls itself."""
 
     device: str
     name: str
     role: str
+    token: str
+    token_name: str
 
 
 class Void(_Line, frozen=True, kw_only=True, tag="void"):

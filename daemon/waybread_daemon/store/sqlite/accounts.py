@@ -16,7 +16,7 @@ from waybread_daemon.store.sqlite.statements import run, value
 from waybread_protocol.errors import ErrorCode
 
 _WITH_DEVICE = (
-    "SELECT t.token, t.role, t.secret_hash, t.made_ms, t.seen_ms, t.revoked_ms, d.number, d.device, d.name, d.made_ms "
+    "SELECT t.token, t.role, t.secret_hash, t.made_ms, t.seen_ms, t.revoked_ms, t.name, d.number, d.device, d.name, d.made_ms "
     "FROM token AS t JOIN device AS d ON d.number = t.device "
 )
 
@@ -31,18 +31,21 @@ def add_device(cursor: apsw.Cursor, device: str, name: str, at_ms: int) -> Devic
     return Device(number, device, name, at_ms)
 
 
-def add_token(cursor: apsw.Cursor, token: str, device: int, role: str, secret_hash: bytes, at_ms: int) -> None:
+def add_token(
+    cursor: apsw.Cursor, token: str, device: int, role: str, secret_hash: bytes, at_ms: int, name: str = ""
+) -> None:
     """Makes a token of a device; its public id must be new. Raises `StoreFault` where the device was deleted meanwhile."""
     if run(cursor, "SELECT 1 FROM device WHERE number = ? AND gone_ms > 0", device):
         raise StoreFault(ErrorCode.INTERNAL, "This device was deleted: make another one, and a token of that.")
     run(
         cursor,
-        "INSERT INTO token (token, device, role, secret_hash, made_ms) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO token (token, device, role, secret_hash, made_ms, name) VALUES (?, ?, ?, ?, ?, ?)",
         token,
         device,
         role,
         secret_hash,
         at_ms,
+        name,
     )
     seal(cursor, "token", "token = ?", token)
     _changed(cursor)
@@ -124,10 +127,11 @@ def _token(
     made_ms: int,
     seen_ms: int,
     revoked_ms: int,
+    name: str,
     number: int,
     device: str,
-    name: str,
+    device_name: str,
     device_made_ms: int,
 ) -> Token:
-    owner = Device(number, device, name, device_made_ms)
-    return Token(token, owner, role, secret_hash, made_ms, seen_ms, revoked_ms)
+    owner = Device(number, device, device_name, device_made_ms)
+    return Token(token, owner, role, secret_hash, made_ms, seen_ms, revoked_ms, name)

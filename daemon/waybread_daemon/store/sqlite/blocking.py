@@ -137,9 +137,9 @@ class Accounts:
         """Makes a device."""
         return self._write(lambda cursor: accounts.add_device(cursor, device, name, at_ms))
 
-    def add_token(self, token: str, device: int, role: str, secret_hash: bytes, at_ms: int) -> None:
+    def add_token(self, token: str, device: int, role: str, secret_hash: bytes, at_ms: int, name: str = "") -> None:
         """Makes a token of a device."""
-        self._write(lambda cursor: accounts.add_token(cursor, token, device, role, secret_hash, at_ms))
+        self._write(lambda cursor: accounts.add_token(cursor, token, device, role, secret_hash, at_ms, name))
 
     def rename_device(self, device: int, name: str) -> None:
         """Gives a device another name."""

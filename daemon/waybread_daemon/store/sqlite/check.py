@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from waybread_daemon.store.sqlite.batch import SEQ_BITS, named
-from waybread_daemon.store.sqlite.checksums import COLUMNS, EPOCH, has_checksums
+from waybread_daemon.store.sqlite.checksums import COLUMNS, EPOCH, columns_of, has_checksums
 from waybread_daemon.store.sqlite.copying import Progress, no_progress
 from waybread_daemon.store.sqlite.purge import CHUNK_BITS
 
@@ -111,6 +111,13 @@ QUESTIONS = (
 )
 
 
+def _checksums(table: str, name: str, rows: str, columns: str, sums: str = "{}") -> Question:
+    return Question(
+        f"{{rows}} {rows} have another checksum than when they were written (the first: {{first}})",
+        f"SELECT {name} FROM {table} WHERE checksum IS NOT {sums.format(f'row_checksum({columns})')}",
+    )
+
+
 SINCE_VERSION_2 = (
     Question(
         "{rows} sessions are deleted and do not end so, or the other way round (the first: {first})",
@@ -118,13 +125,9 @@ SINCE_VERSION_2 = (
         f"LEFT JOIN entry AS e ON e.id = s.device << {SEQ_BITS} | s.head WHERE (s.state > 0) <> (e.kind IS 'deleted')",
     ),
     *(
-        Question(
-            f"{{rows}} {rows} have another checksum than when they were written (the first: {{first}})",
-            f"SELECT {name} FROM {table} WHERE checksum IS NOT {sums.format(f'row_checksum({COLUMNS[table]})')}",
-        )
+        _checksums(table, name, rows, COLUMNS[table], sums)
         for table, name, rows, sums in (
             ("device", "device", "devices", "{}"),
-            ("token", "token", "tokens", "{}"),
             ("session", "session", "sessions", "{}"),
             ("turn", "name", "turns", "CASE taken_back WHEN 0 THEN {0} WHEN 1 THEN ~{0} END"),
             ("event", "entry", "places in sessions' orders", "{}"),
@@ -150,9 +153,16 @@ def file_faults(connection: apsw.Connection) -> list[str]:
     return [] if found == ["ok"] else [f"the file: {text}" for row in found for text in row.splitlines()]
 
 
+def questions_for(connection: apsw.Connection) -> tuple[Question, ...]:
+    """What a store of that version can be asked."""
+    if not has_checksums(connection):
+        return QUESTIONS
+    return (*QUESTIONS, *SINCE_VERSION_2, _checksums("token", "token", "tokens", columns_of("token", connection)))
+
+
 def row_faults(connection: apsw.Connection, progress: Progress = no_progress) -> Iterator[str]:
     """What rows that belong together do not agree on."""
-    questions = (*QUESTIONS, *SINCE_VERSION_2) if has_checksums(connection) else QUESTIONS
+    questions = questions_for(connection)
     for at, question in enumerate(questions):
         progress("checking that everything is there", at, len(questions))
         rows, first = 0, None

@@ -28,9 +28,12 @@ COLUMNS = {
     "chunk": "id, data",
     "session": "number, device, session, kind, title, directory, epoch, opened_seq, opened_ms",
     "device": "number, device, name, made_ms, gone_ms",
-    "token": "token, device, role, secret_hash, made_ms, seen_ms, revoked_ms",
+    "token": "token, device, role, secret_hash, made_ms, seen_ms, revoked_ms, name",
 }
 """What the checksum of a row is made of, in this order. The migration that made the checksums names the same."""
+
+BEFORE_NAMES = "token, device, role, secret_hash, made_ms, seen_ms, revoked_ms"
+"""What it was of a token in version 2, which had no names of them."""
 
 FIRST_VERSION = 2
 """A store before that has none."""
@@ -53,7 +56,16 @@ def teach(connection: apsw.Connection) -> None:
 
 def has_checksums(connection: apsw.Connection) -> bool:
     """Whether the store is of a version whose rows have them."""
-    return int(value(connection.cursor(), "PRAGMA user_version")) >= FIRST_VERSION
+    return _version(connection) >= FIRST_VERSION
+
+
+def columns_of(table: str, connection: apsw.Connection) -> str:
+    """What the checksum of the table's rows is made of in this store, whose rows have them."""
+    return BEFORE_NAMES if table == "token" and _version(connection) == FIRST_VERSION else COLUMNS[table]
+
+
+def _version(connection: apsw.Connection) -> int:
+    return int(value(connection.cursor(), "PRAGMA user_version"))
 
 
 def seal(cursor: apsw.Cursor, table: str, where: str, *values: float | str | bytes | None) -> None:

@@ -25,6 +25,7 @@ Progress = Callable[[str, int, int], None]
 
 _DRAFT = re.compile(r"(.+\.[0-9a-f]{12}\.waybread-tmp)(-journal|-wal|-shm|-lock)?")
 _LOCK = "-lock"
+_PARTS = ("", "-wal", "-journal")
 _NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL})
 _STALE_S = 3600
 _SPARE_BYTES = 16 * 1024 * 1024
@@ -154,6 +155,23 @@ def copy_bytes(source: Path, target: Path, progress: Progress = no_progress) -> 
             writing.write(piece)
             done += len(piece)
             progress("copying", done, size)
+
+
+def parts_of(path: Path) -> list[Path]:
+    """The files that a database is in: its own, and the logs beside it that have something in them.
+
+    One that nobody closed, or that was copied by hand, has its last transactions in a log.
+    """
+    beside = [path.with_name(path.name + suffix) for suffix in _PARTS]
+    return [file for file in beside if file.exists() and file.stat().st_size]
+
+
+def copy_parts(source: Path, target: Path, progress: Progress = no_progress) -> None:
+    """Copies a database with its logs, for the owner of the copy alone."""
+    for file in parts_of(source):
+        copy = target.with_name(target.name + file.name.removeprefix(source.name))
+        copy.touch(0o600)
+        copy_bytes(file, copy, progress)
 
 
 def sync_file(path: Path) -> None:

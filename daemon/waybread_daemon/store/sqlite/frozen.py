@@ -15,10 +15,8 @@ import apsw
 
 from waybread_daemon.store.sqlite.checksums import teach
 from waybread_daemon.store.sqlite.connection import close, connect_guest, only_look
-from waybread_daemon.store.sqlite.copying import copy_bytes, need_room
+from waybread_daemon.store.sqlite.copying import copy_parts, need_room, parts_of
 from waybread_daemon.store.sqlite.place import is_read_only
-
-_COPIED = ("", "-wal", "-journal")
 
 
 @contextmanager
@@ -26,20 +24,15 @@ def looking(path: Path) -> Generator[apsw.Connection]:
     """A connection that only looks, wherever the store is. Raises what SQLite raises, `StoreRefusal`, and `OSError`."""
     if not is_read_only(path.parent):
         yield from _looking(connect_guest(path))
-    elif not any(_has(path, suffix) for suffix in _COPIED[1:]):
+    elif not any(file != path for file in parts_of(path)):
         yield from _looking(connect_unchanging(path))
     else:
         with tempfile.TemporaryDirectory(prefix="waybread-") as folder:
-            size_bytes = sum(
-                path.with_name(path.name + suffix).stat().st_size for suffix in _COPIED if _has(path, suffix)
-            )
+            size_bytes = sum(file.stat().st_size for file in parts_of(path))
             need_room(Path(folder), size_bytes, f"a copy of {path}, which is on a disk that is mounted read-only,")
-            for suffix in _COPIED:
-                if _has(path, suffix):
-                    copy = Path(folder) / (path.name + suffix)
-                    copy.touch(0o600)
-                    copy_bytes(path.with_name(path.name + suffix), copy)
-            yield from _looking(connect_guest(Path(folder) / path.name))
+            copy = Path(folder) / path.name
+            copy_parts(path, copy)
+            yield from _looking(connect_guest(copy))
 
 
 def _looking(connection: apsw.Connection) -> Generator[apsw.Connection]:
@@ -56,10 +49,3 @@ def connect_unchanging(path: Path) -> apsw.Connection:
     connection = apsw.Connection(f"{path.absolute().as_uri()}?immutable=1", flags)
     teach(connection)
     return connection
-
-
-def _has(path: Path, suffix: str) -> bool:
-    try:
-        return path.with_name(path.name + suffix).stat().st_size > 0
-    except FileNotFoundError:
-        return False

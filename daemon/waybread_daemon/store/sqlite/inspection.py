@@ -6,7 +6,6 @@ ahead for records that never came is taken away as the next start of a daemon wo
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import NamedTuple
 
 import apsw
 
+from waybread_daemon.clock import now_ms
 from waybread_daemon.store.sqlite.check import file_faults, row_faults
 from waybread_daemon.store.sqlite.connection import LOG_LIMIT_BYTES, close, connect
 from waybread_daemon.store.sqlite.contents_check import data_faults
@@ -53,7 +53,6 @@ class Inspection:
         cursor = connection.cursor()
         self.version = int(value(cursor, "PRAGMA user_version"))
         self.newest_version = len(migrations())
-        self.sqlite = apsw.sqlite_lib_version()
 
     def file_faults(self) -> list[str]:
         """What SQLite finds wrong in the file."""
@@ -141,7 +140,7 @@ def purge_leftovers(path: Path) -> None:
     with _changing(path) as connection:
         usage = Usage()
         usage.load(connection)
-        purge = Purge(lambda: time.time_ns() // 1_000_000, usage, grace_ms=0)
+        purge = Purge(now_ms, usage, grace_ms=0)
         purge.load(connection)
         while purge.wait_ms() is not None:
             purge.step(connection)

@@ -16,7 +16,15 @@ from waybread_daemon.store.sqlite.batch import SEQ_BITS, seq_of
 from waybread_daemon.store.sqlite.checksums import has_checksums, seal_epoch
 from waybread_daemon.store.sqlite.connection import close, connect, refuse_old_sqlite
 from waybread_daemon.store.sqlite.contents_check import first_fault
-from waybread_daemon.store.sqlite.copying import Progress, copy_bytes, draft, need_room, no_progress, sync_file
+from waybread_daemon.store.sqlite.copying import (
+    Progress,
+    copy_parts,
+    draft,
+    need_room,
+    no_progress,
+    parts_of,
+    sync_file,
+)
 from waybread_daemon.store.sqlite.faults import refusal_of
 from waybread_daemon.store.sqlite.heads import read_head, refuse_head
 from waybread_daemon.store.sqlite.place import examine_folder, hold_place, is_held, make_folder
@@ -25,8 +33,6 @@ from waybread_daemon.store.sqlite.statements import run, value
 from waybread_daemon.store.sqlite.swap import alone, forget_second_names, name_for_old, put_in_place
 
 _OTHER = "name a backup that `waybread backup` made"
-_COPIED = ("", "-wal", "-journal")
-"""A store that was copied by hand, of a daemon that was killed, has its last transactions in the log."""
 
 
 class Restored(NamedTuple):
@@ -50,13 +56,10 @@ def restore(path: Path, backup: Path, stamp: str, *, moved: bool, progress: Prog
     lock = hold_place(path)
     try:
         forget_second_names(path)
-        size = sum(file.stat().st_size for file in _files(backup))
+        size = sum(file.stat().st_size for file in parts_of(backup))
         need_room(path.parent, size, f"a copy of {backup}")
         with draft(path) as copy:
-            for file in _files(backup):
-                side = copy.with_name(copy.name + file.name.removeprefix(backup.name))
-                side.touch(0o600)
-                copy_bytes(file, side, progress)
+            copy_parts(backup, copy, progress)
             try:
                 epoch, version = _prepare(copy, backup, moved=moved, progress=progress)
             except (apsw.CorruptError, apsw.NotADBError) as error:
@@ -94,7 +97,7 @@ def _examine_backup(path: Path, backup: Path) -> None:
             raise _no_backup(backup)
         # What is still in a log tells its version later.
         refuse_head(backup, head, len(migrations()))
-    has_log = any(file != backup for file in _files(backup))
+    has_log = any(file != backup for file in parts_of(backup))
     size_bytes = backup.stat().st_size
     if head.size_bytes and size_bytes != head.size_bytes and not has_log:
         raise StoreRefusal(
@@ -144,11 +147,6 @@ def _heads(connection: apsw.Connection) -> dict[int, int]:
         f"(device.number + 1 << {SEQ_BITS}) - 1) FROM device"
     )
     return {device: seq_of(head) for device, head in run(connection.cursor(), sql)}
-
-
-def _files(backup: Path) -> list[Path]:
-    beside = [backup.with_name(backup.name + suffix) for suffix in _COPIED]
-    return [file for file in beside if file.exists() and file.stat().st_size]
 
 
 def _prepare(copy: Path, backup: Path, *, moved: bool, progress: Progress) -> tuple[str, int]:

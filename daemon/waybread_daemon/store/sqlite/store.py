@@ -147,8 +147,10 @@ class SqliteStore:
     def add_device(self, device: str, name: str, at_ms: int) -> Awaitable[Device]:
         return self._submit(lambda cursor: accounts.add_device(cursor, device, name, at_ms))
 
-    def add_token(self, token: str, device: int, role: str, secret_hash: bytes, at_ms: int) -> Awaitable[None]:
-        return self._submit(lambda cursor: accounts.add_token(cursor, token, device, role, secret_hash, at_ms))
+    def add_token(
+        self, token: str, device: int, role: str, secret_hash: bytes, at_ms: int, name: str = ""
+    ) -> Awaitable[None]:
+        return self._submit(lambda cursor: accounts.add_token(cursor, token, device, role, secret_hash, at_ms, name))
 
     def rename_device(self, device: int, name: str) -> Awaitable[None]:
         return self._submit(lambda cursor: accounts.rename_device(cursor, device, name))

@@ -147,7 +147,7 @@ class Writer:
             while True:
                 if isinstance(item, tuple):
                     waiting.append(item)
-                    size += _raw_bytes(item[1])
+                    size += item[1].raw_bytes
                     if len(waiting) >= BATCH_RECORDS or size >= BATCH_BYTES:
                         break
                 elif item is None:
@@ -247,11 +247,3 @@ class Writer:
         if self._connection is not None:
             close(self._connection)
             self._connection = None
-
-
-def _raw_bytes(record: Record) -> int:
-    size = len(record.args) + len(record.body)
-    for content in record.contents:
-        if isinstance(content.data, bytes):
-            size += len(content.data)
-    return size

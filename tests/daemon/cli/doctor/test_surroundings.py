@@ -1,6 +1,5 @@
 """Settings, disk and certificate as the doctor sees them."""
 
-import time
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,7 @@ from tests.daemon.secured import Authority, Pair
 from tests.daemon.store.filled import set_disk
 from waybread_daemon.cli.doctor.findings import Finding
 from waybread_daemon.cli.doctor.surroundings import certificate_findings, disk_finding, read_settings
+from waybread_daemon.clock import now_ms
 from waybread_daemon.config import Config
 
 GIB = 1024**3
@@ -16,10 +16,6 @@ GIB = 1024**3
 
 def encrypted(pair: Pair) -> Config:
     return Config(tls_cert=str(pair.cert), tls_key=str(pair.key))
-
-
-def now_ms() -> int:
-    return int(time.time() * 1000)
 
 
 def test_each_fault_of_the_settings_is_a_finding_and_the_defaults_stand_in(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ import pytest
 from tests.daemon.served import Served, serving
 from tests.daemon.waiting import until
 from tests.daemon.wire import Map, greeted, linked, text_result
+from waybread_daemon.link.accounts import token_id
 from waybread_daemon.link.control import control as module
 from waybread_daemon.link.control.control import Control
 from waybread_daemon.link.control.place import SOCKET_NAME
@@ -113,6 +114,8 @@ async def test_a_code_pairs_one_device_and_the_command_hears_of_it(tmp_path: Pat
                 "device": paired["device"],
                 "name": "phone",
                 "role": "viewer",
+                "token": token_id(paired["token"]),
+                "token_name": "what it calls itself",
             }
             assert await command.read() == b""
         async with greeted(commands.served.url, paired["token"]):
@@ -131,6 +134,8 @@ async def test_a_further_token_is_of_the_device_that_was_named(tmp_path: Path) -
                 "device": device.device,
                 "name": "tablet",
                 "role": "device",
+                "token": token_id(paired["token"]),
+                "token_name": "x",
             }
 
 

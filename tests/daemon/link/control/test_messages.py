@@ -45,7 +45,10 @@ def test_any_other_line_is_no_request(line: str) -> None:
 @pytest.mark.parametrize(
     "told,line",
     [
-        (PairedWith(device="d", name="n", role="agent"), '{"type":"paired","device":"d","name":"n","role":"agent"}'),
+        (
+            PairedWith(device="d", name="n", role="agent", token="t", token_name="x"),
+            '{"type":"paired","device":"d","name":"n","role":"agent","token":"t","token_name":"x"}',
+        ),
         (Void(why="late"), '{"type":"void","why":"late"}'),
         (Deleted(sessions=1), '{"type":"deleted","sessions":1}'),
         (Purged(), '{"type":"purged"}'),

@@ -8,7 +8,8 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from tests.daemon.store.stores import Log, now_ms, sha
+from tests.daemon.store.stores import Log, sha
+from waybread_daemon.clock import now_ms
 from waybread_daemon.store.sqlite import SqliteStore
 
 

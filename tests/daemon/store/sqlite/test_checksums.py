@@ -1,6 +1,5 @@
 """Whatever bit of a row turns, it is told, no backup is made of it, and no look gives a changed result."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -45,18 +44,14 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     cursor.execute("INSERT INTO turn (session, name, seq) VALUES (1, 'stands', 2)")
     cursor.execute("UPDATE session SET turn = 'stands'")
     cursor.execute(
-        "INSERT INTO token (token, device, role, secret_hash, made_ms) VALUES ('token', 1, 'device', x'77', 1)"
+        "INSERT INTO token (token, device, role, secret_hash, made_ms, name) "
+        "VALUES ('token', 1, 'device', x'77', 1, 'Anna')"
     )
     for table in ("turn", "token"):
         seal(cursor, table, "1")
     cursor.execute("INSERT INTO turn VALUES (1, 'gone', 3, 1, ?)", (~checksum(1, "gone", 3),))
     close(connection)
     return path
-
-
-@pytest.fixture
-def path(whole: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copy(whole, tmp_path / "s"))
 
 
 def turned(value: Any) -> list[Any]:

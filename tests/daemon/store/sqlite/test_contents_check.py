@@ -1,13 +1,12 @@
 """Each payload, chunk and hash is read anew."""
 
 import hashlib
-import shutil
 from pathlib import Path
 
 import pytest
 import zstandard
 
-from tests.daemon.store.filled import LARGE, SMALL, fill, sql
+from tests.daemon.store.filled import LARGE, SMALL, sql
 from waybread_daemon.store.sqlite import contents_check
 from waybread_daemon.store.sqlite.connection import close, connect
 from waybread_daemon.store.sqlite.contents_check import (
@@ -19,18 +18,6 @@ from waybread_daemon.store.sqlite.contents_check import (
 )
 from waybread_daemon.store.sqlite.copying import no_progress
 from waybread_daemon.store.sqlite.statements import run
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("whole") / "s"
-    fill(path)
-    return path
-
-
-@pytest.fixture
-def path(whole: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copy(whole, tmp_path / "s"))
 
 
 def faults(path: Path) -> list[str]:

@@ -13,10 +13,12 @@ from tests.daemon.store.filled import Heard, set_disk
 from waybread_daemon.store.contract import StoreRefusal
 from waybread_daemon.store.sqlite.copying import (
     copy_bytes,
+    copy_parts,
     draft,
     in_words,
     leftovers,
     need_room,
+    parts_of,
     remove,
     sweep,
     sync_file,
@@ -128,3 +130,15 @@ def test_a_database_is_removed_with_what_lies_beside_it(tmp_path: Path) -> None:
         (tmp_path / f"s{suffix}").touch()
     remove(tmp_path / "s")
     assert [file.name for file in tmp_path.iterdir()] == ["sx"]
+
+
+def test_a_database_is_copied_with_the_logs_that_have_something_in_them(tmp_path: Path) -> None:
+    assert parts_of(tmp_path / "s") == []
+    for suffix, text in (("", "rows"), ("-wal", "log"), ("-journal", ""), ("-shm", "index"), (".lock", "pid")):
+        (tmp_path / f"s{suffix}").write_text(text)
+    assert parts_of(tmp_path / "s") == [tmp_path / "s", tmp_path / "s-wal"]
+    (tmp_path / "to").mkdir()
+    copy_parts(tmp_path / "s", tmp_path / "to" / "copy")
+    made = sorted((tmp_path / "to").iterdir())
+    assert [(file.name, file.read_text()) for file in made] == [("copy", "rows"), ("copy-wal", "log")]
+    assert {stat.S_IMODE(file.stat().st_mode) for file in made} == {0o600}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.daemon.store.filled import fill, sql
+from tests.daemon.store.filled import sql
 from waybread_daemon.store.sqlite.connection import close, connect
 from waybread_daemon.store.sqlite.contents_check import first_fault
 from waybread_daemon.store.sqlite.counting import count_anew, size_faults
@@ -14,12 +14,6 @@ ALL = (
     "UNION ALL SELECT files_raw_bytes, files_stored_bytes, 0, 0 FROM device "
     "UNION ALL SELECT stored_bytes, 0, 0, 0 FROM content"
 )
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    fill(tmp_path / "s")
-    return tmp_path / "s"
 
 
 def faults(path: Path) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from tests.daemon.store.filled import fill, listing, old_store, sql
+from tests.daemon.store.filled import listing, old_store, sql
 from waybread_daemon.store.contract import StoreFault
 from waybread_daemon.store.sqlite import connection as settings
 from waybread_daemon.store.sqlite.connection import close, connect
@@ -15,12 +15,6 @@ from waybread_daemon.store.sqlite.copying import no_progress
 from waybread_daemon.store.sqlite.inspection import cut_log, inspect, purge_leftovers, reindex
 from waybread_daemon.store.sqlite.schema import migrations
 from waybread_daemon.store.sqlite.statements import run
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    fill(tmp_path / "s")
-    return tmp_path / "s"
 
 
 def leave_a_log(path: Path) -> None:
@@ -33,7 +27,6 @@ def leave_a_log(path: Path) -> None:
 def test_a_whole_store_is_told_of(path: Path) -> None:
     with inspect(path) as found:
         assert (found.version, found.newest_version) == (len(migrations()), len(migrations()))
-        assert found.sqlite == apsw.sqlite_lib_version()
         assert found.file_faults() == []
         assert found.row_faults(no_progress) == []
         assert list(found.data_faults(no_progress)) == []

@@ -7,8 +7,8 @@ import pytest
 
 from tests.daemon.store.filled import fill, listing, old_store, set_disk, sql
 from tests.daemon.store.killed import killed_at, lines_of
-from tests.daemon.store.stores import now_ms
 from tests.daemon.store.version1 import Version1
+from waybread_daemon.clock import now_ms
 from waybread_daemon.store.contract import StoreRefusal
 from waybread_daemon.store.sqlite import SqliteStore, open_accounts, open_reader
 from waybread_daemon.store.sqlite.connection import close, connect

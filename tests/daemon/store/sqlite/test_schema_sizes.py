@@ -8,8 +8,8 @@ from typing import Any
 import apsw
 
 from tests.daemon.store.opened import Opened, opened, opening, result
-from tests.daemon.store.stores import now_ms
 from tests.daemon.store.version1 import LARGE, SMALL, Takes, Version1
+from waybread_daemon.clock import now_ms
 from waybread_daemon.store.contract import Reader
 from waybread_daemon.store.sizes import DeviceSizes
 from waybread_daemon.store.sqlite import SqliteStore

@@ -12,7 +12,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from tests.daemon.store.stores import Log, SqlitePlace, now_ms, sha
+from tests.daemon.store.stores import Log, SqlitePlace, sha
+from waybread_daemon.clock import now_ms
 from waybread_daemon.store.contract import Reader, Row, StoreFault, StoreRefusal
 from waybread_daemon.store.sqlite import SqliteStore
 from waybread_daemon.store.sqlite.statements import value

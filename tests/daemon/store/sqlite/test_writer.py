@@ -7,20 +7,33 @@ from pathlib import Path
 import pytest
 
 from tests.daemon.store.opened import opening
-from tests.daemon.store.stores import Log, SqlitePlace, now_ms
+from tests.daemon.store.stores import Log, SqlitePlace
+from waybread_daemon.clock import now_ms
 from waybread_daemon.store.contract import StoreFault
 from waybread_daemon.store.sqlite import SqliteStore, open_reader
 
 
 async def syncs(place: SqlitePlace, records: int, body: bytes) -> int:
-    """How many commits that many records take that are appended at once."""
+    """How many commits that many records take that wait all at once behind a commit that hangs, and that one."""
     store = await place.open()
     log = Log(store)
     session = await log.session()
-    await asyncio.sleep(0.2)
-    place.vfs.fail("sync", from_call=10**9)
-    for _ in range(records):
-        log.result(session, body)
+    reached, go_on = threading.Event(), threading.Event()
+
+    def hang(kind: str, _: str) -> None:
+        if kind == "sync":
+            reached.set()
+            assert go_on.wait(60)
+
+    place.vfs.before = hang
+    try:
+        log.result(session, b"the first")
+        assert await asyncio.to_thread(reached.wait, 60)
+        for _ in range(records):
+            log.result(session, body)
+        place.vfs.fail("sync", from_call=10**9)
+    finally:
+        go_on.set()
     await store.settled()
     commits = len(place.vfs.calls)
     place.mend_disk()
@@ -29,12 +42,11 @@ async def syncs(place: SqlitePlace, records: int, body: bytes) -> int:
 
 
 async def test_what_waits_is_one_transaction_up_to_1000_records(tmp_path: Path) -> None:
-    # The first record may be taken before the others wait.
-    assert await syncs(SqlitePlace(tmp_path), 3000, b"x") in {3, 4}
+    assert await syncs(SqlitePlace(tmp_path), 3000, b"x") == 4
 
 
 async def test_what_waits_is_one_transaction_up_to_two_mib(tmp_path: Path) -> None:
-    assert await syncs(SqlitePlace(tmp_path), 100, b"x" * 100_000) in {5, 6}
+    assert await syncs(SqlitePlace(tmp_path), 100, b"x" * 100_000) == 6
 
 
 async def test_a_fault_of_the_programs_own_ends_no_thread(tmp_path: Path) -> None:
