@@ -14,20 +14,22 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from playwright.async_api import Browser, BrowserContext, Page
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page
 
+from tests.page.limits import limited, watched
 from tests.running import Daemon, environment, waybread
 from waybread_client import Backoff, Change, Link, Session
 
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "has_touch": True}
 
-_PAIR = """async ({url, device, name, role, token}) => {
+PAIR = """async ({url, device, name, role, token}) => {
   const { openDatabase } = await import('/js/core/database.js');
   const { Pairings } = await import('/js/core/pairings.js');
   const database = await openDatabase();
   await new Pairings(database).add({ url, name, paired: { type: 'paired', re: 1, device, role, token } });
   database.close();
 }"""
+"""Puts a pairing where the page keeps it."""
 
 
 class _Prepared:
@@ -68,6 +70,11 @@ class House:
         """Where the page is."""
         return f"http://127.0.0.1:{self.door}/"
 
+    @property
+    def plain_url(self) -> str:
+        """A picture of the page's site: no script of the page runs there, and nothing is kept."""
+        return f"{self.url}icons/icon.svg"
+
     def kill(self) -> None:
         """The daemon is gone from one moment to the next."""
         self.daemon.kill()
@@ -96,18 +103,26 @@ class Phone:
         self.page = page
         self.faults: list[str] = []
         page.on("pageerror", lambda fault: self.faults.append(str(fault)))
-        page.on("console", lambda said: self.faults.append(said.text) if said.type == "error" else None)
+        page.on("console", self._heard)
+
+    def _heard(self, said: ConsoleMessage) -> None:
+        # A browser looks for that name where a site's picture does not tell of another.
+        if said.type == "error" and not said.location["url"].endswith("/favicon.ico"):
+            self.faults.append(said.text)
 
     async def pair(self) -> None:
-        """Puts a pairing where the page keeps it."""
-        await self.page.goto(self.house.url)
+        """Puts a pairing where the page keeps it, from an address of its site that is not the page."""
         link = f"ws://127.0.0.1:{self.house.door}/link"
         given = {"url": link, "device": self.house.device, "name": "laptop", "role": "viewer"}
-        await self.page.evaluate(_PAIR, {**given, "token": self.house.viewer})
+        async with limited("pairing"):
+            await self.page.goto(self.house.plain_url)
+            await self.page.evaluate(PAIR, {**given, "token": self.house.viewer})
 
     async def open(self, address: str = "#/") -> Page:
         """Loads the page anew at an address."""
-        await self.page.goto("about:blank")
+        if self.page.url.partition("#")[0] == self.house.url:
+            # What differs behind the `#` alone would load nothing.
+            await self.page.goto("about:blank")
         await self.page.goto(self.house.url + address)
         return self.page
 
@@ -136,13 +151,24 @@ def offered(house: House) -> Generator[dict[str, str]]:
 
 
 @asynccontextmanager
-async def phone_at(house: House, browser: Browser, **settings: Any) -> AsyncGenerator[Phone]:
-    """A phone that is not paired yet. `settings` are those of a browser's context."""
-    context = await browser.new_context(**{**PHONE, **settings})
+async def page_at(browser: Browser, **settings: Any) -> AsyncGenerator[Page]:
+    """A page in a browser that keeps nothing of those before it. `settings` are those of a browser's context."""
+    async with limited("opening a page"):
+        context = await browser.new_context(**settings)
+        page = await context.new_page()
     try:
-        yield Phone(house, context, await context.new_page())
+        async with watched(page):
+            yield page
     finally:
-        await context.close()
+        async with limited("closing a page"):
+            await context.close()
+
+
+@asynccontextmanager
+async def phone_at(house: House, browser: Browser, **settings: Any) -> AsyncGenerator[Phone]:
+    """A phone that is not paired yet."""
+    async with page_at(browser, **{**PHONE, **settings}) as page:
+        yield Phone(house, page.context, page)
 
 
 SOURCE = "".join(f"line_{number} = {number}\n" for number in range(1, 241)).encode()

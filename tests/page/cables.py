@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
@@ -20,9 +21,9 @@ class Cable:
         self._whole = True
         self.port = 0
 
-    async def open(self) -> asyncio.Server:
-        """Lets phones come in."""
-        server = await asyncio.start_server(self._join, "127.0.0.1", 0)
+    async def open(self, context: ssl.SSLContext | None) -> asyncio.Server:
+        """Lets phones come in, encrypted where there is a context for that."""
+        server = await asyncio.start_server(self._join, "127.0.0.1", 0, ssl=context)
         self.port = int(server.sockets[0].getsockname()[1])
         return server
 
@@ -72,10 +73,10 @@ class Cable:
 
 
 @asynccontextmanager
-async def cable_to(port: int) -> AsyncGenerator[Cable]:
-    """A cable to a daemon's port."""
+async def cable_to(port: int, context: ssl.SSLContext | None = None) -> AsyncGenerator[Cable]:
+    """A cable to a daemon's port. With a context the phone's end is encrypted, and the daemon knows nothing of it."""
     cable = Cable(port)
-    server = await cable.open()
+    server = await cable.open(context)
     try:
         yield cable
     finally:

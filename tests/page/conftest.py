@@ -9,21 +9,28 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, async_playwright
 
-from tests.page.browsers import FLAGS, chromium_path
+from tests.page.browsers import FLAGS, headless_path
 from tests.page.browsing import House, Phone, phone_at, tell_hostile, tell_many, tell_story
+from tests.page.limits import bounded, is_async, limited
 
 LOADED_ENTRIES = 700
 """More than one page of the log and more than what is kept."""
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if isinstance(item, pytest.Function) and is_async(item.obj):
+        item.obj = bounded(item.obj)
+
+
 @pytest_asyncio.fixture(loop_scope="session", scope="session")
 async def chromium() -> AsyncGenerator[Browser]:
     """Debian's Chromium."""
-    path = chromium_path()
+    path = headless_path()
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield browser
-        await browser.close()
+        async with limited("closing Chromium"):
+            await browser.close()
 
 
 @pytest_asyncio.fixture(loop_scope="session", scope="session")

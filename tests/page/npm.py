@@ -18,6 +18,7 @@ FOLDER = ROOT / ".cache-page"
 VENDORED: dict[str, Any] = json.loads((STATIC / "vendor/preact/vendored.json").read_text("utf-8"))
 # A new release of a checker finds new faults: it is held to one line, as those of Python are.
 PACKAGES = [
+    "@mdn/browser-compat-data@8",
     "acorn@8",
     f"preact@{VENDORED['version']}",
     "fake-indexeddb@6",

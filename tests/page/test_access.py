@@ -1,4 +1,4 @@
-"""The page for everyone: by keyboard, with large letters, from right to left, on small screens, and for those who do not see it."""
+"""The page for everyone: by keyboard, from right to left, and for those who do not see it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ async def settled(page: Page) -> None:
 
 
 async def finds_nothing(page: Page, place: str) -> None:
-    await page.evaluate(AXE)
+    if await page.evaluate("typeof axe") == "undefined":
+        await page.evaluate(AXE)
     told: dict[str, Any] = await page.evaluate("options => axe.run(options)", TAGS)
     assert [(one["id"], one["nodes"][0]["html"]) for one in told["violations"]] == [], place
     assert len(told["passes"]) > 10, place
@@ -111,49 +112,6 @@ async def test_axe_finds_nothing_where_a_pairing_was_taken_back(phone: Phone) ->
     await finds_nothing(page, "revoked")
 
 
-@pytest.mark.parametrize(
-    "size, script",
-    [
-        ((320, 640), ""),
-        ((390, 844), "document.documentElement.style.setProperty('font-size', '200%')"),
-        ((320, 256), ""),
-        ((390, 844), "document.documentElement.setAttribute('dir', 'rtl')"),
-        ((844, 390), ""),
-        ((1280, 800), ""),
-    ],
-    ids=["320 px wide", "200 %", "400 % of 1280", "from right to left", "across", "desktop"],
-)
-async def test_nothing_goes_over_the_page_at_the_side(
-    library: House, chromium: Browser, size: tuple[int, int], script: str
-) -> None:
-    async with phone_at(library, chromium, viewport={"width": size[0], "height": size[1]}) as phone:
-        await phone.pair()
-        page = await phone.open()
-        if script:
-            await page.evaluate(script)
-        for address in (*VIEWS, *OTHER_VIEWS):
-            await phone.show(address)
-            await settled(page)
-            assert await page.evaluate(_OVER) == [], address
-
-
-_OVER = """() => {
-  const wide = document.documentElement.clientWidth;
-  const over = document.documentElement.scrollWidth > wide ? ['the page'] : [];
-  const inScroller = (element) => {
-    for (let at = element.parentElement; at !== null; at = at.parentElement) {
-      if (getComputedStyle(at).overflowX !== 'visible') return true;
-    }
-    return false;
-  };
-  for (const element of document.querySelectorAll('header *, main *')) {
-    const { left, right, width } = element.getBoundingClientRect();
-    if (width > 1 && (left < -1 || right > wide + 1) && !inScroller(element)) over.push(element.outerHTML.slice(0, 120));
-  }
-  return over;
-}"""
-
-
 async def test_code_stays_from_left_to_right_on_a_page_from_right_to_left(library: House, chromium: Browser) -> None:
     async with phone_at(library, chromium) as phone:
         await phone.pair()
@@ -170,19 +128,6 @@ async def test_code_stays_from_left_to_right_on_a_page_from_right_to_left(librar
         await page.get_by_role("link", name="Back").click()
         await page.locator("a.id").last.click()
         assert await page.locator(".row code").first.evaluate("one => getComputedStyle(one).direction") == "ltr"
-
-
-async def test_every_touch_target_has_24_pixels_or_stands_in_a_line_of_text(reader: Phone) -> None:
-    for address in ("#/", "#/s/parser", "#/s/parser/r/0006", "#/settings", "#/pair"):
-        page = await reader.open(address)
-        await settled(page)
-        small = await page.evaluate(
-            """() => [...document.querySelectorAll('button:not(.skip), input, .tool, .session')]
-                .map((one) => [one.outerHTML.slice(0, 80), one.getBoundingClientRect()])
-                .filter(([, { width, height }]) => width > 1 && (width < 24 || height < 24) )
-                .map(([html]) => html).filter((html) => !html.includes('checkbox'))"""
-        )
-        assert small == [], address
 
 
 async def tab_to(page: Page, selector: str) -> None:

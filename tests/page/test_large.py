@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator
 from typing import Any
 
@@ -15,6 +16,8 @@ from tests.page.browsing import House, Phone, phone_at
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 LINES = 1_000_000
+HALF = "a word and another " * 263_158
+"""5 MB."""
 ENTRIES = 20_000
 MOST_ROWS = 200
 _AT_ONCE = 100
@@ -24,7 +27,7 @@ MOST_HEAP_BYTES = 64 * 1024 * 1024
 
 @pytest_asyncio.fixture(loop_scope="session", scope="module")
 async def archive(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[House]:
-    """A daemon with a session `huge`, whose result has 60 MB, and a session `many`."""
+    """A daemon with the sessions `huge`, whose result has 60 MB, `line`, whose result has a line of 10 MB, and `many`."""
     house = House(tmp_path_factory.mktemp("archive") / "data")
     try:
         async with house.link() as link:
@@ -34,6 +37,8 @@ async def archive(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Ho
             )
             assert len(text) == 60 * LINES
             await huge.result("bash", {"command": "cat huge.log"}, text)
+            line = await link.open("line", "agent", title="A line of 10 MB")
+            await line.result("bash", {"command": "cat line"}, f"before\n{HALF}NEEDLE{HALF}\nafter\n")
             many = await link.open("many", "agent", title="Many entries")
             for first in range(1, ENTRIES, _AT_ONCE):
                 said = [many.message("user", f"Message {number}.") for number in range(first, first + _AT_ONCE)]
@@ -106,7 +111,14 @@ async def test_a_result_of_60_mb_is_read_by_windows_wherever_one_goes(visitor: P
     assert grown < MOST_HEAP_BYTES
 
 
-async def test_what_is_found_in_60_mb_is_led_to_while_the_search_goes_on(visitor: Phone) -> None:
+@pytest.mark.parametrize("by", ["Stop", "Escape"])
+async def test_what_is_found_in_60_mb_is_led_to_while_the_search_goes_on(visitor: Phone, by: str) -> None:
+    sent: list[str | bytes] = []
+
+    def note(data: str | bytes) -> None:
+        sent.append(data)
+
+    visitor.page.on("websocket", lambda socket: socket.on("framesent", note))
     page = await visitor.open("#/s/huge/r/0001")
     await shows(page, 1)
     await page.get_by_role("button", name="Find").click()
@@ -115,8 +127,91 @@ async def test_what_is_found_in_60_mb_is_led_to_while_the_search_goes_on(visitor
     await shows(page, 12_345)
     await expect(page.locator("mark.current")).to_have_text("00012345 a line")
     await expect(page.locator(".count")).to_contain_text("1 of 1 so far")
-    await page.get_by_role("button", name="Stop").click()
+    # What one goes to meanwhile is there as soon as ever.
+    await to_share(page, 0.5)
+    await expect(page.locator(".seen")).to_contain_text("–500,")
+    await shows(page, await first_seen(page) + 2)
+    if by == "Stop":
+        await page.get_by_role("button", name="Stop").press("Enter")
+        await expect(page.get_by_role("button", name="The next place")).to_be_focused()
+    else:
+        await page.get_by_role("searchbox").press("Escape")
+        await expect(page.get_by_role("searchbox")).to_have_value("00012345 A LINE")
+    await expect(page.get_by_role("button", name="Stop")).to_have_count(0)
+    await expect(page.locator(".count")).to_contain_text(re.compile(r"^1 of 1 so far, .+ searched$"))
+    await page.wait_for_timeout(200)
+    asked = len(sent)
+    await page.wait_for_timeout(500)
+    assert len(sent) == asked
+
+
+async def in_sight(page: Page, text: str) -> None:
+    """The place that is looked at is within what is seen, and nothing covers it."""
+    async with asyncio.timeout(20):
+        while await page.evaluate(_IN_SIGHT) != text:
+            await page.wait_for_timeout(50)
+
+
+_IN_SIGHT = """() => {
+  const mark = document.querySelector('mark.current');
+  if (mark === null) return null;
+  const { left, top, width, height } = mark.getClientRects()[0];
+  return mark.contains(document.elementFromPoint(left + width / 2, top + height / 2)) ? mark.textContent : null;
+}"""
+_LISTEN = """() => {
+  window.said = [];
+  const count = document.querySelector('.count');
+  new MutationObserver(() => window.said.push(count.textContent)).observe(count, { subtree: true, childList: true, characterData: true });
+}"""
+
+
+@pytest.mark.parametrize("wrap", [False, True])
+async def test_a_place_in_the_middle_of_a_line_of_10_mb_is_seen_while_the_search_goes_on(
+    visitor: Phone, wrap: bool
+) -> None:
+    page = await visitor.open("#/s/line/r/0001")
+    await expect(page.locator(".row[data-line='3']")).to_be_attached()
+    if wrap:
+        await page.get_by_role("button", name="Wrap").click()
+    await page.get_by_role("button", name="Find").click()
+    await page.get_by_role("searchbox").fill("needle")
+    await page.evaluate(_LISTEN)
+    await page.get_by_role("searchbox").press("Enter")
+    await in_sight(page, "NEEDLE")
     await expect(page.locator(".count")).to_have_text("1 of 1")
+    said: list[str] = await page.evaluate("window.said")
+    assert len({text for text in said if text.startswith("None so far, ")}) >= 3
+    assert any(text.startswith("1 of 1 so far, ") for text in said)
+    for key, start in (("Home", "before"), ("End", "after")):
+        await page.locator(".rows").press(key)
+        await expect(page.get_by_text(start, exact=True)).to_be_in_viewport()
+        await page.get_by_role("searchbox").press("Enter")
+        await in_sight(page, "NEEDLE")
+    # A step from place to place, across the parts in which the line is shown.
+    await page.get_by_role("searchbox").fill("another a")
+    await page.get_by_role("searchbox").press("Enter")
+    await expect(page.locator(".count")).to_have_text("1 of 10000 or more")
+    await in_sight(page, "another a")
+    for number in (10_000, 9_999):
+        await page.get_by_role("button", name="The place before").click()
+        await expect(page.locator(".count")).to_have_text(f"{number} of 10000 or more")
+        await in_sight(page, "another a")
+
+
+async def test_a_long_line_is_read_on_from_where_its_part_ended(visitor: Phone) -> None:
+    page = await visitor.open("#/s/line/r/0001")
+    on, back = page.get_by_role("button", name="the line goes on"), page.get_by_role("button", name="from character")
+    for character in ("20,000", "40,000"):
+        await on.click()
+        await expect(back).to_have_text(f"‹ from character {character}")
+        await expect(back).to_be_in_viewport()
+    await back.click()
+    await expect(back).to_have_text("‹ from character 30,000")
+    await expect(on).to_be_in_viewport()
+    for _ in range(3):
+        await back.click()
+    await expect(back).to_have_count(0)
+    await expect(page.locator(".row[data-line='2'] code")).to_contain_text(HALF[:10_000])
 
 
 async def test_a_line_of_a_result_is_reachable_by_its_address_and_survives_a_reload(visitor: Phone) -> None:
@@ -160,7 +255,7 @@ _UP = """async () => {
       opened ||= slot.textContent.startsWith('Opened');
     }
     if (opened) break;
-    scroller.scrollTop -= 2000;
+    scroller.scrollTop -= 2400;
     await frame();
   }
   return { most, numbers: [...numbers].sort((one, other) => one - other) };

@@ -164,3 +164,106 @@ async def test_a_store_restored_from_a_backup_shows_as_it_is_now(phone: Phone, t
     await page.get_by_role("link", name="Back").click()
     await expect(page.locator(".session .title")).to_have_text(["Kept"])
     assert await page.evaluate("window.mark") == 1
+
+
+_WATCH = """() => {
+  window.missed = [];
+  const look = () => {
+    if (document.querySelector('.banner') === null) window.missed.push(location.hash);
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+"""Notes the addresses of all frames that are painted without the notice."""
+_FIRST = """
+const begun = {};
+new MutationObserver(() => {
+  if (document.querySelector('main') !== null) begun.view ??= performance.now();
+  if (document.querySelector('.banner') !== null) begun.notice ??= performance.now();
+}).observe(document, { childList: true, subtree: true, attributes: true });
+window.begun = begun;
+"""
+
+
+async def test_the_notice_stands_through_every_view_and_never_blinks(far: Phone, cable: Cable) -> None:
+    async with far.house.link() as link:
+        session = await link.open("s", "agent", title="Mend the roof")
+        await session.result("bash", {"command": "seq 30"}, "\n".join(f"output {number}" for number in range(1, 31)))
+    page = await far.open()
+    await is_live(page)
+    await page.get_by_text("Mend the roof").click()
+    await page.locator("a.id", has_text="#0001").first.click()
+    await expect(page.locator(".row[data-line='1']")).to_contain_text("output 1")
+    await far.show("#/")
+    cable.cut()
+    notice = page.locator(".banner [role=status]")
+    await expect(notice).to_contain_text("Reconnecting since")
+    said = await notice.inner_text()
+    await page.evaluate(_WATCH)
+    await page.get_by_text("Mend the roof").click()
+    await page.locator("a.id", has_text="#0001").first.click()
+    await expect(page.locator(".row[data-line='1']")).to_contain_text("output 1")
+    await page.get_by_role("link", name="Back").click()
+    await expect(page.locator(".card.result")).to_have_count(1)
+    await page.get_by_role("link", name="Back").click()
+    await page.get_by_role("link", name="Settings").click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Settings")
+    assert await notice.inner_text() == said
+    await page.get_by_role("link", name="Pair with another device").click()
+    await expect(page.get_by_label("Link or code")).to_be_visible()
+    assert await page.evaluate("window.missed") == []
+    await page.get_by_role("link", name="Back").click()
+    cable.mend()
+    await expect(page.locator(".banner")).to_have_count(0)
+    await is_live(page)
+
+
+async def test_how_long_it_is_away_is_told_from_when_the_link_was_last_there_over_reloads(
+    far: Phone, cable: Cable
+) -> None:
+    async with far.house.link() as link:
+        await link.open("s", "agent", title="Mend the roof")
+    page = await far.open()
+    await is_live(page)
+    await page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+    notice = page.locator(".banner [role=status]")
+    cable.cut()
+    await expect(notice).to_contain_text("Reconnecting since")
+    said = await notice.inner_text()
+    await asyncio.sleep(1.1)
+    for address in ("#/settings", "#/s/s", "#/"):
+        await far.open(address)
+        await expect(notice).to_have_text(said)
+    await page.clock.install()
+    await page.clock.fast_forward(3 * 24 * 3600 * 1000)
+    await far.open()
+    await expect(notice).to_contain_text("Reconnecting since")
+    # Another day, and which one.
+    assert await notice.inner_text() != said
+    await expect(page.locator(".banner")).to_contain_text("What you see is 3 days old.")
+
+
+async def test_a_page_that_is_opened_without_a_network_says_so_at_once(far: Phone, cable: Cable) -> None:
+    page = await far.open()
+    await is_live(page)
+    await page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+    await far.open()
+    await is_live(page)
+    cable.cut()
+    await far.context.set_offline(True)
+    await page.add_init_script(_FIRST)
+    await far.open()
+    await expect(page.locator(".banner")).to_contain_text("Offline since")
+    begun = await page.evaluate("window.begun")
+    assert 0 <= begun["notice"] - begun["view"] < 350
+
+
+async def test_a_link_that_comes_at_once_is_no_news_however_long_the_page_was_closed(phone: Phone) -> None:
+    page = await phone.open()
+    await is_live(page)
+    await page.clock.install()
+    await page.clock.fast_forward(3600 * 1000)
+    await page.add_init_script(_FIRST)
+    await phone.open()
+    await is_live(page)
+    assert list(await page.evaluate("window.begun")) == ["view"]

@@ -116,6 +116,37 @@ async def test_a_daemon_that_no_setting_names_is_not_linked_to_and_the_page_says
             await page.get_by_label("Link or code").fill(offer["page"])
             await page.get_by_role("button", name="Pair").click()
             await expect(page.get_by_role("alert")).to_contain_text("page_daemons")
+            # It is not tried: the browser has nothing to complain of.
+            assert phone.faults == []
+            await page.get_by_role("link", name=f"Open 127.0.0.1:{library.port}").click()
+            await expect(page.locator(".offer")).to_have_text(f"Code {offer['code']}")
+            await page.get_by_role("button", name="Pair").click()
+            await expect(page.get_by_role("heading", level=1)).to_have_text("laptop")
+            assert page.url.startswith(library.url)
+            assert phone.faults == []
+
+
+async def test_a_page_that_the_browser_has_kept_hears_of_a_daemon_that_is_named_later(
+    house: House, library: House, chromium: Browser
+) -> None:
+    named = f"ws://127.0.0.1:{library.port}"
+    policy = """async ([named, limit_ms]) => {
+      const end = performance.now() + limit_ms;
+      for (;;) {
+        const known = (await fetch('/')).headers.get('Content-Security-Policy').includes(named);
+        if (known || performance.now() > end) return known;
+        await new Promise((done) => setTimeout(done, 20));
+      }
+    }"""
+    async with phone_at(house, chromium) as phone:
+        page = await phone.open("#/pair")
+        await page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+        assert await page.evaluate(policy, [named, 0]) is False
+        house.kill()
+        (house.daemon.data / "waybread.toml").write_text(f'page_daemons = ["{named}"]\n')
+        house.start()
+        await phone.open("#/pair")
+        assert await page.evaluate(policy, [named, 10_000]) is True
 
 
 async def test_a_browser_would_put_the_page_on_the_home_screen(reader: Phone) -> None:

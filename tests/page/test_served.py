@@ -51,7 +51,7 @@ def test_every_module_is_served_as_the_program_that_is_written_and_what_it_impor
 ) -> None:
     files = shell().files
     paths = sorted(path for path in files if path.startswith(("/js/", "/vendor/")))
-    assert len(paths) > 30
+    assert len(paths) > 20
     pairs: list[tuple[Path, Path]] = []
     for path in paths:
         served = tmp_path / "served" / path.lstrip("/")

@@ -9,21 +9,24 @@ import asyncio
 import shutil
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
-from playwright.sync_api import Page as Tab
+import pytest_asyncio
+from playwright.async_api import Browser
+from playwright.async_api import Page as Tab
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request, Response
 
-from tests.page.browsers import FLAGS, chromium_path
+from tests.page.browsing import page_at
 from waybread_daemon.page.answers import VERSION_HEADER, Page
 from waybread_daemon.page.files import STATIC, shell
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
 MAIN = """
-import { forgetShell, keepShell } from './shell.js';
+import { forgetShell, keepShell } from './core/surroundings.js';
 window.version = '%s';
 window.news = 0;
 window.forget = forgetShell;
@@ -99,135 +102,127 @@ def site(tmp_path: Path) -> Generator[Site]:
     site.close()
 
 
-@pytest.fixture(scope="module")
-def browser() -> Generator[Browser]:
-    path = chromium_path()
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=path, args=FLAGS)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def tab(site: Site, browser: Browser) -> Generator[Tab]:
+@pytest_asyncio.fixture(loop_scope="session")
+async def tab(site: Site, chromium: Browser) -> AsyncGenerator[Tab]:
     """A tab that has loaded the page once, with its worker in control."""
-    with browser.new_context() as context:
-        page = context.new_page()
-        page.goto(site.url)
-        until(page, "navigator.serviceWorker.controller?.state === 'activated'")
+    async with page_at(chromium) as page:
+        await page.goto(site.url)
+        await until(page, "navigator.serviceWorker.controller?.state === 'activated'")
         yield page
 
 
-def until(page: Tab, expression: str) -> None:
+async def until(page: Tab, expression: str) -> None:
     """Waits until that is so. Playwright's own way makes code of a text, which the page forbids."""
     end = time.monotonic() + 10
-    while not page.evaluate(expression):
+    while not await page.evaluate(expression):
         assert time.monotonic() < end, expression
-        page.wait_for_timeout(20)
+        await page.wait_for_timeout(20)
 
 
-def caches(page: Tab) -> dict[str, list[str]]:
+async def caches(page: Tab) -> dict[str, list[str]]:
     """What is in the caches: paths by the name of the cache."""
-    found: dict[str, list[str]] = page.evaluate(
+    found: dict[str, list[str]] = await page.evaluate(
         """async () => Object.fromEntries(await Promise.all((await caches.keys()).map(async (name) => [
             name, (await (await caches.open(name)).keys()).map((request) => new URL(request.url).pathname).sort()])))"""
     )
     return found
 
 
-def test_it_keeps_the_page_and_nothing_else(site: Site, tab: Tab) -> None:
-    tab.evaluate("fetch('/healthz')")
-    tab.evaluate("fetch('/?secret=1')")
-    assert caches(tab) == {f"waybread-shell-{site.shell.version}": sorted(set(site.shell.files) - {"/sw.js"})}
+async def test_it_keeps_the_page_and_nothing_else(site: Site, tab: Tab) -> None:
+    await tab.evaluate("fetch('/healthz')")
+    await tab.evaluate("fetch('/?secret=1')")
+    assert await caches(tab) == {f"waybread-shell-{site.shell.version}": sorted(set(site.shell.files) - {"/sw.js"})}
 
 
-def test_without_a_network_the_page_opens(site: Site, tab: Tab) -> None:
+async def test_without_a_network_the_page_opens(site: Site, tab: Tab) -> None:
     site.close()
-    tab.reload()
-    assert tab.evaluate("window.version") == "one"
-    tab.goto(f"{site.url}#/s/x/r/0012")
-    assert tab.evaluate("getComputedStyle(document.body).margin") == "0px"
+    await tab.reload()
+    assert await tab.evaluate("window.version") == "one"
+    await tab.goto(f"{site.url}#/s/x/r/0012")
+    assert await tab.evaluate("getComputedStyle(document.body).margin") == "0px"
 
 
-def test_the_first_worker_is_no_news(tab: Tab) -> None:
-    assert tab.evaluate("window.news") == 0
+async def test_the_first_worker_is_no_news(tab: Tab) -> None:
+    assert await tab.evaluate("window.news") == 0
 
 
-def test_a_new_version_is_told_once_and_shows_when_the_page_is_loaded_again(site: Site, tab: Tab) -> None:
+async def test_a_new_version_is_told_once_and_shows_when_the_page_is_loaded_again(site: Site, tab: Tab) -> None:
     loads: list[str] = []
     tab.on("framenavigated", lambda frame: loads.append(frame.url))
     old = site.shell.version
     site.publish("two")
-    tab.reload()
-    assert tab.evaluate("window.version") == "one"
-    until(tab, "window.news === 1")
-    until(tab, "caches.keys().then((names) => names.length === 1)")
-    assert list(caches(tab)) == [f"waybread-shell-{site.shell.version}"] != [f"waybread-shell-{old}"]
-    tab.wait_for_timeout(500)
-    assert tab.evaluate("[window.version, window.news]") == ["one", 1]
-    tab.reload()
-    assert tab.evaluate("[window.version, window.news]") == ["two", 0]
+    await tab.reload()
+    assert await tab.evaluate("window.version") == "one"
+    await until(tab, "window.news === 1")
+    await until(tab, "caches.keys().then((names) => names.length === 1)")
+    assert list(await caches(tab)) == [f"waybread-shell-{site.shell.version}"] != [f"waybread-shell-{old}"]
+    await tab.wait_for_timeout(500)
+    assert await tab.evaluate("[window.version, window.news]") == ["one", 1]
+    await tab.reload()
+    assert await tab.evaluate("[window.version, window.news]") == ["two", 0]
     assert loads == [site.url, site.url]
 
 
-def test_a_version_that_is_not_whole_does_not_take_over(site: Site, tab: Tab) -> None:
+async def test_a_version_that_is_not_whole_does_not_take_over(site: Site, tab: Tab) -> None:
     site.publish("two")
     site.mixed = "/js/core/home.js"
     before = len(site.asked)
-    tab.reload()
+    await tab.reload()
     while "/js/core/home.js" not in site.asked[before:]:
-        tab.wait_for_timeout(20)
-    until(tab, "navigator.serviceWorker.getRegistration().then((one) => one.installing === null)")
-    tab.reload()
-    assert tab.evaluate("[window.version, window.news]") == ["one", 0]
+        await tab.wait_for_timeout(20)
+    await until(tab, "navigator.serviceWorker.getRegistration().then((one) => one.installing === null)")
+    await tab.reload()
+    assert await tab.evaluate("[window.version, window.news]") == ["one", 0]
     site.mixed = ""
-    tab.reload()
-    until(tab, "window.news === 1")
-    tab.reload()
-    assert tab.evaluate("window.version") == "two"
+    await tab.reload()
+    await until(tab, "window.news === 1")
+    await tab.reload()
+    assert await tab.evaluate("window.version") == "two"
 
 
-def test_an_unchanged_page_asks_for_nothing_but_the_worker(site: Site, tab: Tab) -> None:
+async def test_an_unchanged_page_asks_for_nothing_but_the_worker(site: Site, tab: Tab) -> None:
     site.asked.clear()
-    tab.reload()
-    tab.wait_for_timeout(500)
+    await tab.reload()
+    await tab.wait_for_timeout(500)
     assert set(site.asked) <= {"/sw.js"}
 
 
-def test_it_can_be_taken_away_wholly(site: Site, tab: Tab) -> None:
-    tab.evaluate("window.forget()")
-    assert caches(tab) == {}
-    assert tab.evaluate("navigator.serviceWorker.getRegistrations().then((all) => all.length)") == 0
+async def test_it_can_be_taken_away_wholly(site: Site, tab: Tab) -> None:
+    await tab.evaluate("window.forget()")
+    assert await caches(tab) == {}
+    assert await tab.evaluate("navigator.serviceWorker.getRegistrations().then((all) => all.length)") == 0
     site.publish("two")
-    tab.reload()
-    assert tab.evaluate("window.version") == "two"
+    await tab.reload()
+    assert await tab.evaluate("window.version") == "two"
 
 
-def test_the_page_makes_no_code_of_text(tab: Tab) -> None:
-    assert tab.evaluate("window.evaluated") == "EvalError"
+async def test_the_page_makes_no_code_of_text(tab: Tab) -> None:
+    assert await tab.evaluate("window.evaluated") == "EvalError"
 
 
-@pytest.mark.parametrize(
-    "attempt",
-    [
-        "document.body.innerHTML = '<b>x</b>'",
-        "document.createElement('script').src = 'data:,x'",
-        "trustedTypes.createPolicy('other', {})",
-        "trustedTypes.createPolicy('waybread-worker', {})",
-        "navigator.serviceWorker.register('/other.js')",
-        "fetch('http://127.0.0.1:9/')",
-        "new Promise((resolve, reject) => { new WebSocket('ws://127.0.0.1:9/link').onerror = reject })",
-    ],
-)
-def test_the_page_cannot_do_what_it_forbids_itself(tab: Tab, attempt: str) -> None:
-    blocked: list[str] = tab.evaluate(
-        f"""async () => {{
-            const violations = [];
-            document.addEventListener('securitypolicyviolation', (event) => violations.push(event.effectiveDirective));
-            try {{ await ({attempt}); return ['done']; }} catch {{ }}
-            await new Promise((told) => setTimeout(told, 50));
-            return violations;
-        }}"""
-    )
-    assert blocked
-    assert set(blocked) <= {"require-trusted-types-for", "trusted-types", "script-src", "connect-src"}
+FORBIDDEN = [
+    "document.body.innerHTML = '<b>x</b>'",
+    "document.createElement('script').src = 'data:,x'",
+    "trustedTypes.createPolicy('other', {})",
+    "trustedTypes.createPolicy('waybread-worker', {})",
+    "navigator.serviceWorker.register('/other.js')",
+    "fetch('http://127.0.0.1:9/')",
+    "new Promise((resolve, reject) => { new WebSocket('ws://127.0.0.1:9/link').onerror = reject })",
+]
+
+
+async def test_the_page_cannot_do_what_it_forbids_itself(tab: Tab) -> None:
+    for attempt in FORBIDDEN:
+        blocked: list[str] = await tab.evaluate(
+            f"""async () => {{
+                const violations = [];
+                const tell = (event) => violations.push(event.effectiveDirective);
+                document.addEventListener('securitypolicyviolation', tell);
+                try {{ await ({attempt}); return ['done']; }} catch {{ }}
+                await new Promise((told) => setTimeout(told, 50));
+                document.removeEventListener('securitypolicyviolation', tell);
+                return violations;
+            }}"""
+        )
+        assert blocked, attempt
+        assert set(blocked) <= {"require-trusted-types-for", "trusted-types", "script-src", "connect-src"}, attempt

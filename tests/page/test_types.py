@@ -69,7 +69,7 @@ def test_the_service_worker_is_clean(copy: Path) -> None:
 
 
 def test_a_fault_is_found(copy: Path) -> None:
-    (copy / "wrong.js").write_text("import { resultId } from './static/js/core/ids.js';\n\nresultId('x');\n")
+    (copy / "wrong.js").write_text("import { resultId } from './static/js/core/texts.js';\n\nresultId('x');\n")
     assert "wrong.js(3,10): error TS2345" in tsc(copy, "wrong", ["es2023", "dom"], ["wrong.js"])
 
 

@@ -19,7 +19,7 @@ _POLICY = (
     "worker-src 'self'; connect-src {connect}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types waybread-worker"
 )
-"""The one policy of trusted types is that of `js/shell.js`, which lets nothing but the service worker's own path through."""
+"""The one policy of trusted types: by it `js/core/surroundings.js` lets only the service worker's path through."""
 _SECURITY = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -38,8 +38,9 @@ class Page:
 
     def __init__(self, page_daemons: Iterable[str], files: Shell | None = None) -> None:
         """`files` are the page's own where none are given."""
-        self._shell = files or shell()
         self._daemons = [origin for text in page_daemons if (origin := link_origin_of(text)) is not None]
+        # A page that a browser has kept has its headers of then: with other ones it has to be kept anew.
+        self._shell = files or shell(also=" ".join(self._daemons))
 
     def answer(self, path: str, host: str, headers: Headers) -> Response | None:
         """The answer to a GET of `path`; None where the page has no such file.

@@ -31,6 +31,8 @@ _TYPES = {
 _PACKED = (".html", ".css", ".js", ".svg", ".webmanifest")
 _LEAN: Mapping[str, Callable[[str], str]] = {".js": jsmin, ".css": cssmin}
 """How the files of a kind are freed of what is for people."""
+_TYPES_ALONE = b"export{};"
+"""What is left of a module that only says what things are: nothing that a browser would need."""
 _WORKER = "/sw.js"
 _INDEX = "/index.html"
 _SHELL_LINE = "const SHELL = { version: '', files: [''] };"
@@ -56,19 +58,19 @@ class Shell(NamedTuple):
 
 
 @functools.cache
-def shell(static: Path = STATIC) -> Shell:
-    """Reads the files. The page itself is at `/`."""
+def shell(static: Path = STATIC, also: str = "") -> Shell:
+    """Reads the files. The page itself is at `/`. `also`: what else makes a version, because a kept file has it, too."""
     bodies = {
         f"/{path.relative_to(static).as_posix()}": path.read_bytes()
         for path in sorted(static.rglob("*"))
         if path.suffix in _TYPES
     }
     worker = bodies.pop(_WORKER)
-    bodies = {path: _lean(path, body) for path, body in bodies.items()}
+    bodies = {path: lean for path, body in bodies.items() if (lean := _lean(path, body)) != _TYPES_ALONE}
     modules = [path for path in bodies if path.startswith(("/js/", "/vendor/"))]
     links = "".join(f'    <link rel="modulepreload" href="{path}">\n' for path in modules)
     bodies["/"] = _filled(bodies.pop(_INDEX), _MODULES_LINE, links)
-    version = hashlib.sha256()
+    version = hashlib.sha256(also.encode())
     for path, body in [*sorted(bodies.items()), (_WORKER, worker)]:
         version.update(f"{path}\0{len(body)}\0".encode() + body)
     name = version.hexdigest()[:16]

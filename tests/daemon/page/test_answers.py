@@ -70,7 +70,8 @@ async def test_every_file_has_the_headers_that_hold_a_browser_back(served: Serve
         assert headers["cross-origin-resource-policy"] == "same-origin"
         assert "camera=()" in headers["permissions-policy"]
         assert headers["cache-control"] == "no-cache"
-        assert headers["waybread-shell"] == shell().version
+        # A kept page is kept anew when its policy changes.
+        assert headers["waybread-shell"] == shell(also="wss://other.example ws://10.0.0.2:8787").version
 
 
 async def test_gzip_is_sent_to_those_who_take_it(served: Served) -> None:

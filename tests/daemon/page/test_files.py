@@ -52,6 +52,12 @@ def test_a_page_is_its_files_by_their_paths_and_no_others(few: Path) -> None:
     }
 
 
+def test_what_a_kept_file_has_beside_its_body_makes_another_version_too(few: Path) -> None:
+    assert shell(few, "wss://home.example").version != shell(few).version
+    assert told(shell(few, "wss://home.example"))["version"] == shell(few, "wss://home.example").version
+    assert shell(few, "").version == shell(few).version
+
+
 def test_the_page_names_its_modules_so_that_they_are_fetched_at_once(few: Path) -> None:
     assert shell(few).files["/"].body.decode() == (
         '<head>\n    <link rel="modulepreload" href="/js/a.js">\n'
@@ -84,6 +90,15 @@ def test_what_is_for_people_stays_at_home(tmp_path: Path) -> None:
     )
     assert files["/app.css"].body.decode() == "body{margin:0 auto}"
     assert "worker" not in files["/sw.js"].body.decode()
+
+
+def test_a_module_of_types_alone_is_not_served(few: Path) -> None:
+    before = shell.__wrapped__(few)
+    types = few / "js/core/types.js"
+    types.write_text("// What it is.\n\n/** @typedef {{a: number}} A */\n\nexport {};\n")
+    assert shell.__wrapped__(few) == before
+    types.write_text("export const A = 1;\n")
+    assert set(shell.__wrapped__(few).files) - set(before.files) == {"/js/core/types.js"}
 
 
 def test_the_version_is_another_one_where_any_file_is(few: Path) -> None:

@@ -13,7 +13,7 @@ from waybread_daemon.sessions.last_lines import LINE_CHARS, LOOK_BYTES, last_lin
 from waybread_daemon.store.contract import LARGE_BYTES
 from waybread_protocol.messages import Done, Message, SessionList, Sessions, TakeBack, Turn
 
-# What the page does with the same texts, it does the same: see tests/page/core/entries.test.js.
+# What the page does with the same texts, it does the same: see tests/page/core/texts.test.js.
 CASES = json.loads((Path(__file__).parents[2] / "page/core/last_lines.json").read_text("utf-8"))
 
 

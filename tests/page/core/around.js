@@ -73,6 +73,8 @@ export class World {
   time = 1_000_000;
   seen = true;
   hasNetwork = true;
+  /** What a request is answered, by its method and path. */
+  answers = {};
   sockets = [];
   connect = () => {};
   #timers = new Map();
@@ -99,6 +101,10 @@ export class World {
     },
     visible: () => this.seen,
     online: () => this.hasNetwork,
+    ask: async (path, method) => {
+      const { status = 0, policy = null } = this.answers[`${method} ${path}`] ?? {};
+      return { status, headers: new Headers(policy === null ? {} : { 'Content-Security-Policy': policy }) };
+    },
   };
 
   get socket() {

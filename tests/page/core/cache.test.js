@@ -5,6 +5,7 @@ import { test } from 'node:test';
 
 import { Cache, MOST_TAILS, TAIL_ENTRIES } from '../js/core/cache.js';
 import { openDatabase } from '../js/core/database.js';
+import { Pairings } from '../js/core/pairings.js';
 import { settle, World } from './around.js';
 
 const entry = (session, seq, text = '') => ({ session, seq, kind: 'message', text, args_chars: 0 });
@@ -15,19 +16,20 @@ const seqs = (kept) => kept.entries.map((one) => one.seq);
 async function fresh({ mostChars, factory = new IDBFactory(), pairing = 'p' } = {}) {
   const world = new World();
   const database = await openDatabase(factory);
+  await database.write([{ store: 'pairings', put: { id: pairing } }]);
   const cache = new Cache(database, pairing, world.around, mostChars);
   const rows = await cache.load();
   return { world, database, cache, rows, factory };
 }
 
 test('the list is there again, with the time up to which it was right', async () => {
-  const { world, cache, factory } = await fresh();
+  const { cache, factory } = await fresh();
   cache.putList([row('b', 2), row('a', 1)]);
-  cache.live();
+  cache.live(1234);
   await cache.flush();
   const again = await fresh({ factory });
   assert.deepEqual(again.rows.sort((one, other) => one.head - other.head), [row('a', 1), row('b', 2)]);
-  assert.equal(again.cache.as_of_ms, world.time);
+  assert.equal(again.cache.as_of_ms, 1234);
   assert.deepEqual((await fresh({ factory, pairing: 'other' })).rows, []);
 });
 
@@ -118,7 +120,7 @@ test('another log leaves nothing of this pairing and all of another', async () =
   for (const one of [cache, other]) {
     one.putList([row('a', 1)]);
     one.replaceTail('a', entries('a', 1), 1, false);
-    one.live();
+    one.live(1);
     await one.flush();
   }
   cache.replaceTail('a', entries('a', 1, 2), 2, false);
@@ -196,4 +198,18 @@ test('a browser that keeps nothing changes nothing else', async () => {
   assert.equal(await cache.window('a', 1, 0), null);
   const broken = new Cache(database, 'p', world.around);
   assert.deepEqual(await broken.load(), []);
+});
+
+test('nothing is kept any more of a pairing that another tab has signed out of', async () => {
+  const { cache, database, factory } = await fresh();
+  cache.replaceTail('s', entries('s', 1), 1, false);
+  await cache.flush();
+  await new Pairings(await openDatabase(factory)).remove('p');
+  cache.putList([row('s', 2)]);
+  cache.replaceTail('s', entries('s', 1, 2), 2, false);
+  cache.putWindow('s', 1, 0, { lines: [], tool: '', count: 0 });
+  cache.live(1);
+  await cache.flush();
+  for (const store of ['pairings', 'sessions', 'entries', 'windows']) assert.deepEqual(await database.all(store), [], store);
+  assert.equal(await cache.entries('s'), null);
 });

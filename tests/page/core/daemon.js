@@ -1,7 +1,7 @@
 // A daemon for tests: a log in memory, answered over fake sockets after delays of chance, in the order that the contract
 // promises and no more: answers of one session stay in order, others overtake, pushes come in their own order.
 
-import { resultId } from '../js/core/ids.js';
+import { resultId } from '../js/core/texts.js';
 import { WELCOME } from './around.js';
 
 const EMPTY = {

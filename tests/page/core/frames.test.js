@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { FrameError, Frames } from '../js/core/frames.js';
+import { FrameError, Frames, MAX_BYTES } from '../js/core/frames.js';
 
 const part = (index, last, bytes) =>
   JSON.stringify({ type: 'part', index, last, data: Buffer.from(bytes).toString('base64') });
@@ -21,6 +21,15 @@ test('parts join to their message, wherever a character was cut', () => {
     assert.ok(taken.every((message) => message === null));
     assert.deepEqual(frames.take('{"type":"done"}'), { type: 'done' });
   }
+});
+
+test('a page of 256 KiB is taken whatever it has to escape', () => {
+  const text = '\0'.repeat(256 * 1024);
+  const whole = Buffer.from(JSON.stringify({ type: 'shown', re: 1, text }));
+  const frames = new Frames(MAX_BYTES);
+  const [first, rest] = [whole.subarray(0, 700_000), whole.subarray(700_000)];
+  assert.equal(frames.take(part(0, false, first)), null);
+  assert.equal(frames.take(part(1, true, rest)).text, text);
 });
 
 test('what does not fit ends the link with the code of the contract', () => {

@@ -3,7 +3,8 @@ import 'fake-indexeddb/auto';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { house, isRun, reloaded, seqs } from './house.js';
+import { settle } from './around.js';
+import { house, isRun, PAIRING, reloaded, seqs } from './house.js';
 
 const names = (home) => home.state.sessions.map((row) => row.session);
 
@@ -91,6 +92,95 @@ test('without a link it says since when, and that nothing is live', async () => 
   await world.pass(900);
   assert.deepEqual([home.state.link.kind, home.state.as_of_ms, model.state.as_of_ms], ['linked', null, null]);
   assert.deepEqual(seqs(model), [1, 4]);
+});
+
+test('how long the link is away is told from when it was last there, also by a page that was loaded again', async () => {
+  const first = await started();
+  await first.world.pass(70_000);
+  const lost = first.world.time;
+  first.daemon.up = false;
+  first.daemon.cut();
+  await first.world.pass(3_600_000);
+  assert.equal(first.home.state.link.since_ms, lost);
+  const { world, home } = await reloaded(first);
+  world.hasNetwork = false;
+  await home.start();
+  await world.pass(100);
+  assert.deepEqual([home.state.link.kind, home.state.link.since_ms, home.state.as_of_ms], ['offline', lost, lost]);
+  world.hasNetwork = true;
+  home.wake();
+  await world.pass(100);
+  assert.deepEqual([home.state.link.kind, home.state.link.since_ms], ['reconnecting', lost]);
+});
+
+test('a page that ends while it is live is right up to when the daemon was last heard', async () => {
+  const first = await started();
+  await first.world.pass(95_000);
+  first.home.keep();
+  await settle();
+  first.daemon.up = false;
+  const { world, home } = await reloaded(first);
+  await home.start();
+  await world.pass(100);
+  const ago_ms = world.time - home.state.link.since_ms;
+  assert.ok(ago_ms >= 100 && ago_ms < 20_200, String(ago_ms));
+  assert.equal(home.state.as_of_ms, home.state.link.since_ms);
+});
+
+test('a page that was never linked was last there when it was paired', async () => {
+  const { world, daemon, home } = await house();
+  daemon.up = false;
+  await home.start();
+  await world.pass(5000);
+  assert.deepEqual([home.state.link.since_ms, home.state.as_of_ms], [PAIRING.paired_ms, 0]);
+});
+
+test('a link that died in sleep was last there before the sleep, and what is shown is as old', async () => {
+  for (const told of [true, false]) {
+    const { world, daemon, home } = await started();
+    await world.pass(1000);
+    const heard = home.wire.heard_ms;
+    daemon.up = false;
+    // No timer runs while it sleeps.
+    world.time += 3_600_000;
+    if (told) daemon.cut();
+    else for (const { socket } of daemon.links) socket.onsent = () => {};
+    home.wake();
+    await world.pass(1500);
+    assert.deepEqual([home.state.link.since_ms, home.state.as_of_ms], [heard, heard], `told: ${told}`);
+  }
+});
+
+test('that the link is away is told when it is for longer than a moment, and at once by a page that begins without a network', async () => {
+  const first = await started();
+  const { world, daemon, home } = first;
+  assert.equal(home.state.away, false);
+  daemon.cut();
+  await world.pass(690);
+  if (home.state.link.kind !== 'linked') assert.equal(home.state.away, false);
+  await world.pass(2000);
+  assert.deepEqual([home.state.link.kind, home.state.away], ['linked', false]);
+  daemon.up = false;
+  daemon.cut();
+  await world.pass(650);
+  assert.equal(home.state.away, false);
+  await world.pass(100);
+  assert.equal(home.state.away, true);
+  const again = (await reloaded(first)).home;
+  await again.start();
+  await settle();
+  assert.equal(again.state.away, false);
+  await world.pass(750);
+  assert.equal(again.state.away, true);
+  world.hasNetwork = false;
+  const offline = (await reloaded({ ...first, home: again })).home;
+  await offline.start();
+  assert.equal(offline.state.away, true);
+  world.hasNetwork = true;
+  daemon.up = true;
+  offline.wake();
+  await world.pass(1000);
+  assert.deepEqual([offline.state.link.kind, offline.state.away], ['linked', false]);
 });
 
 test('another log starts over without fuss', async () => {

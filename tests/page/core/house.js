@@ -11,6 +11,7 @@ export const PAIRING = {
 
 export async function house({ seed = 1, factory = new IDBFactory(), world = new World(seed), daemon = new FakeDaemon(world) } = {}) {
   const database = await openDatabase(factory);
+  await database.write([{ store: 'pairings', put: PAIRING }]);
   const home = new Home(PAIRING, database, world.around);
   return { factory, world, daemon, database, home };
 }

@@ -9,11 +9,10 @@ import { after, before, test } from 'node:test';
 
 import { WebSocket } from 'ws';
 
-import { groupCode, parsePairUrl } from '../js/core/codes.js';
+import { groupCode, pair, readOffer } from '../js/core/pairings.js';
 import { openDatabase } from '../js/core/database.js';
-import { isCut } from '../js/core/entries.js';
+import { isCut } from '../js/core/texts.js';
 import { Home } from '../js/core/home.js';
-import { pair } from '../js/core/pair.js';
 import { Wire } from '../js/core/wire.js';
 import { isRun, seqs } from './house.js';
 
@@ -118,7 +117,7 @@ test('a phone sees sessions, entries and results as they come', async () => {
   const windows = phone.results('s', 1);
   assert.deepEqual((await windows.lines(999, 5)).map((line) => line.text), ['row 999', 'row 1000']);
   const found = [];
-  for await (const one of windows.find('ROW 77')) found.push(one.line);
+  for await (const some of windows.find('ROW 77')) found.push(...some.map((one) => one.line));
   assert.deepEqual(found, [77, 770, 771, 772, 773, 774, 775, 776, 777, 778, 779]);
   assert.deepEqual(await model.reads(), []);
 });
@@ -212,7 +211,7 @@ test('a phone pairs by the address that a person is shown, and sees that device'
   const offer = spawn(PYTHON, ['-m', 'waybread_daemon', 'pair', '--role', 'viewer', '--device', id, '--json'], { stdio: ['ignore', 'pipe', 'ignore'] });
   const lines = createInterface(offer.stdout)[Symbol.asyncIterator]();
   const shown = JSON.parse((await lines.next()).value);
-  const said = parsePairUrl(shown.page);
+  const said = readOffer(shown.page, 'ws://elsewhere/link');
   assert.deepEqual([said.url, groupCode(said.code)], [`ws://127.0.0.1:${port}/link`, shown.code]);
   const paired = await pair(said.url, said.code, 'my phone', around);
   assert.deepEqual([paired.device, paired.role], [id, 'viewer']);

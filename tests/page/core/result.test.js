@@ -101,12 +101,12 @@ test('a text is found wherever it stands, across the ends of answers, too', asyn
     const { had, result } = await windows(made.join('\n'), pageChars);
     const found = async (text, from) => {
       const all = [];
-      for await (const one of result.find(text, { from })) all.push([one.line, one.from, one.to]);
+      for await (const some of result.find(text, { from })) all.push(...some.map((one) => [one.line, one.from, one.to]));
       return all;
     };
     const expected = [[2, 0, 6], [2, 11, 17], [3, 95, 101], [3, 401, 407]];
     assert.deepEqual(await had(found('needle')), expected, `${pageChars}`);
-    assert.deepEqual(await had(found('NEEDLE', 3)), expected.slice(2), `${pageChars}`);
+    assert.deepEqual(await had(found('NEEDLE', 3)), [...expected.slice(2), ...expected.slice(0, 2)], `${pageChars}`);
     assert.deepEqual(await had(found('aa')), [[7, 0, 2], [7, 2, 4]], `${pageChars}`);
     assert.deepEqual(await had(found('')), []);
   }
@@ -118,9 +118,9 @@ test('what is searched for is a text and no expression', async () => {
   for (const text of ['.', '(c)', '[d]', '{e}', '$f', '^g', '|', 'h\\', '*+?/-', 'A.B']) {
     const found = await had(result.find(text).next());
     const from = made.toLowerCase().indexOf(text.toLowerCase());
-    assert.deepEqual(found.value, { line: 1, from, to: from + text.length }, text);
+    assert.deepEqual(found.value, [{ line: 1, from, to: from + text.length, from_char: from }], text);
   }
-  assert.equal((await had(result.find('a.c').next())).done, true);
+  assert.deepEqual((await had(result.find('a.c').next())).value, []);
 });
 
 test('a search and a walk tell how far they are, and stop when nobody wants them any more', async () => {
@@ -135,7 +135,7 @@ test('a search and a walk tell how far they are, and stop when nobody wants them
     },
   });
   await assert.rejects(had(whole), { name: 'AbortError' });
-  assert.deepEqual([progress.length, progress[0]], [20, { line: 1, lines: 5000 }]);
+  assert.deepEqual([progress.length, progress[0]], [20, { line: 1, lines: 5000, units: 1000 }]);
   assert.ok(progress.every((at, index) => index === 0 || at.line >= progress[index - 1].line));
   const count = shows().length;
   const search = result.find('line 4999');
@@ -144,7 +144,80 @@ test('a search and a walk tell how far they are, and stop when nobody wants them
   assert.ok(shows().length > count);
 });
 
-test('windows that were seen are there without a link, others wait for it', async () => {
+test('a place in a line is told in units and in characters, wherever answers end', async () => {
+  const line = `${'😀é'.repeat(90)}needle😀needle`;
+  for (const pageChars of [13, 60, 181, 1000]) {
+    const { had, result } = await windows(`x\n${line}\n`, pageChars);
+    const all = [];
+    const search = async () => {
+      for await (const some of result.find('needle')) all.push(...some);
+    };
+    await had(search());
+    assert.deepEqual(all, [
+      { line: 2, from: 270, to: 276, from_char: 180 },
+      { line: 2, from: 278, to: 284, from_char: 187 },
+    ], `${pageChars}`);
+  }
+});
+
+test('a search goes from a line to the end and then from the beginning, and many places come some at a time', async () => {
+  const { had, result, shows } = await windows('a a\n'.repeat(5000), 100_000);
+  const counts = [];
+  const lines = [];
+  const search = async () => {
+    for await (const some of result.find('a', { from: 2901 })) {
+      if (some.length === 0) continue;
+      counts.push(some.length);
+      lines.push(some[0].line, some.at(-1).line);
+    }
+  };
+  await had(search());
+  assert.deepEqual(counts, [1000, 1000, 1000, 1000, 200, 1000, 1000, 1000, 1000, 1000, 800]);
+  assert.deepEqual([lines[0], lines[9], lines[10], lines.at(-1)], [2901, 5000, 1, 2900]);
+  assert.deepEqual(shows().map((one) => [one.offset, one.limit]), [[2901, 2000], [4901, 2000], [1, 2000], [2001, 900]]);
+});
+
+test('a walk has several answers on their way, as large as they may be', async () => {
+  const { had, daemon, result, shows, world } = await windows(`${'x'.repeat(99)}\n`.repeat(20_000), 100_000);
+  daemon.delay_ms = (way) => (way === 'answer' ? 100 : 0);
+  const start = world.time;
+  assert.equal((await had(result.wholeText())).length, 2_000_000);
+  // 2 MB are 20 full answers. The first tells how many lines one has room for.
+  assert.ok(shows().length <= 25, `${shows().length} answers`);
+  assert.ok(world.time - start < 15 * 100, `${world.time - start} ms`);
+});
+
+test('a walk leaves room for what a person taps, and is never told that it asks too often', async () => {
+  const { had, daemon, result, world } = await windows('line\n'.repeat(200_000), 100_000);
+  const times = [];
+  daemon.delay_ms = (way, { type }) => {
+    if (way === 'look' && type === 'show') times.push(world.time);
+    return way === 'look' ? 5 : 0;
+  };
+  const start = world.time;
+  const search = (async () => {
+    for await (const _ of result.find('nowhere', { signal: new AbortController().signal }));
+  })();
+  let slowest = 0;
+  for (let tap = 1; tap <= 5; tap += 1) {
+    await world.pass(400);
+    const before = world.time;
+    await had(result.lines(tap * 20_000 + 1, 10));
+    slowest = Math.max(slowest, world.time - before);
+  }
+  await had(search);
+  assert.ok(slowest <= 20, `${slowest} ms`);
+  assert.equal(times.length, 100 + 5);
+  // All that a viewer may ask: 60 at once and 20 a second.
+  for (const [at, time] of times.entries()) {
+    for (let before = 0; before < at; before += 1) {
+      assert.ok(at - before + 1 <= 60 + ((time - times[before]) * 20) / 1000 + 1, `${before} to ${at}`);
+    }
+  }
+  assert.ok(world.time - start < 4000, `${world.time - start} ms`);
+});
+
+test('windows that were seen are there without a link, others and the rest of a line are not', async () => {
   const first = await windows(`${numbered(600).join('\n')}\n`, 100_000);
   await first.had(first.result.lines(251, 10));
   first.daemon.up = false;
@@ -155,14 +228,16 @@ test('windows that were seen are there without a link, others wait for it', asyn
   await world.pass(100);
   assert.equal(texts(await kept)[0], 'line 251');
   assert.deepEqual(result.meta, { tool: 'grep', lines: 600 });
-  let had = null;
-  const waiting = result.lines(1, 10).then((lines) => (had = texts(lines)));
-  await world.pass(5000);
-  assert.equal(had, null);
+  for (const asked of [() => result.lines(1, 10), () => result.linePiece(1, 0)]) {
+    const refused = assert.rejects(asked(), { code: 'link_lost' });
+    await world.pass(100);
+    await refused;
+  }
   daemon.up = true;
   await world.pass(2000);
-  await waiting;
-  assert.equal(had[0], 'line 1');
+  const had = result.lines(1, 10);
+  await world.pass(100);
+  assert.equal(texts(await had)[0], 'line 1');
 });
 
 test('a window that failed is asked for again', async () => {
@@ -170,4 +245,17 @@ test('a window that failed is asked for again', async () => {
   daemon.failing = ['internal'];
   await assert.rejects(had(result.lines(1, 2)), { code: 'internal' });
   assert.deepEqual(texts(await had(result.lines(1, 2))), ['a', 'b']);
+});
+
+test('what is kept of a result of another log is let go by a page that was loaded again', async () => {
+  const first = await windows('of the first log\n');
+  await first.had(first.result.lines(1, 1));
+  first.daemon.restore(1, 'e2');
+  first.daemon.result('s', 'of the other\n');
+  const { world, home } = await reloaded(first);
+  await home.start();
+  await world.pass(1000);
+  const had = home.results('s', 1).lines(1, 1);
+  await world.pass(100);
+  assert.deepEqual(texts(await had), ['of the other']);
 });

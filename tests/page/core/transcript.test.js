@@ -239,3 +239,39 @@ test('reads are asked of the daemon', async () => {
   await world.pass(10);
   assert.deepEqual(await reads, []);
 });
+
+test('an entry that is not loaded is had, but none of another session, nor without a link', async () => {
+  const { world, daemon, home } = await long();
+  daemon.open('other', 'Other');
+  daemon.say('other', 'not of this one');
+  await world.pass(10);
+  const model = home.openSession('s');
+  await world.pass(10);
+  const asked = async (seq) => {
+    const entry = model.entry(seq);
+    entry.catch(() => {});
+    await world.pass(10);
+    return entry;
+  };
+  assert.equal((await asked(3)).seq, 3);
+  await assert.rejects(asked(122), { message: 'This session has no entry 122.' });
+  daemon.cut();
+  await assert.rejects(asked(3), { code: 'link_lost' });
+});
+
+test('a session that is opened after it was looked for is there from then on', async () => {
+  const { world, daemon, home } = await long();
+  await world.pass(10);
+  const model = home.openSession('later');
+  await world.pass(10);
+  assert.deepEqual([model.state.gone, model.state.loading], [true, false]);
+  const { log } = model.state;
+  daemon.open('later', 'Later');
+  daemon.say('later', 'here');
+  await world.pass(100);
+  assert.deepEqual([model.state.gone, seqs(model)], [false, daemon.of('later').map((entry) => entry.seq)]);
+  daemon.say('later', 'and on');
+  await world.pass(10);
+  assert.deepEqual(seqs(model), daemon.of('later').map((entry) => entry.seq));
+  assert.ok(model.state.log > log);
+});

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { WireError } from '../js/core/faults.js';
+import { WireError } from '../js/core/frames.js';
 import { Wire } from '../js/core/wire.js';
 import { settle, WELCOME, World } from './around.js';
 
@@ -32,7 +32,7 @@ test('says hello with its token and the sizes that it takes, and is linked when 
   assert.deepEqual([world.socket.url, world.socket.protocols], [URL, ['waybread.v1.json']]);
   world.socket.open();
   assert.deepEqual(world.socket.sent, [
-    { type: 'hello', id: 1, token: 'wb_token', client: 'waybread-page 1', max_frame: 1048576, max_message: 1048576 },
+    { type: 'hello', id: 1, token: 'wb_token', client: 'waybread-page 1', max_message: 2097152 },
   ]);
   await world.pass(40);
   const welcomes = [];
@@ -100,6 +100,50 @@ test('a busy daemon is asked again, after a while that grows', async () => {
   assert.ok(waits[6] <= 4010 && waits[6] >= 2000, waits);
   socket.tell({ type: 'done', re: socket.last('ping').id, seq: 0, repeated: false });
   await asked;
+});
+
+test('what can be ended leaves a viewer room for what cannot, and goes on as fast as it may', async () => {
+  const { world, wire, socket } = await linked();
+  const count = () => socket.sent.filter((one) => one.type === 'reads').length;
+  const { signal } = new AbortController();
+  for (let number = 0; number < 100; number += 1) void wire.request({ type: 'reads', session: 's' }, { signal });
+  assert.equal(count(), 41);
+  for (let tap = 0; tap < 19; tap += 1) void wire.request({ type: 'reads', session: 's' });
+  assert.equal(count(), 60);
+  // The room is made again first: 20 a second.
+  await world.pass(940);
+  assert.equal(count(), 60);
+  await world.pass(1010);
+  assert.equal(count(), 60 + 20);
+  await world.pass(2000);
+  assert.equal(count(), 60 + 59);
+});
+
+test('where the daemon lets a viewer ask less often, what can be ended waits for a second', async () => {
+  const { world, wire, socket } = await linked();
+  void wire.request({ type: 'reads', session: 's' });
+  socket.tell({ type: 'error', re: socket.last('reads').id, code: 'busy', message: 'Too many.', retry: true });
+  void wire.request({ type: 'show', session: 's', result: '#0001' }, { signal: new AbortController().signal });
+  await world.pass(900);
+  assert.equal(socket.last('show'), undefined);
+  await world.pass(200);
+  assert.equal(socket.last('show').result, '#0001');
+});
+
+test('another role than a viewer’s waits for nothing, nor does anyone for a clock that was set back', async () => {
+  const world = new World();
+  const wire = new Wire(URL, 'wb_token', world.around);
+  wire.start();
+  const socket = greeted(world, { role: 'agent' });
+  await settle();
+  const { signal } = new AbortController();
+  for (let number = 0; number < 100; number += 1) void wire.request({ type: 'ping' }, { signal });
+  assert.equal(socket.sent.filter((one) => one.type === 'ping').length, 100);
+  const viewer = await linked();
+  void viewer.wire.request({ type: 'ping' });
+  viewer.world.time -= 3_600_000;
+  void viewer.wire.request({ type: 'reads', session: 's' }, { signal });
+  assert.equal(viewer.socket.last('reads').session, 's');
 });
 
 test('a busy answer does not carry what belongs to one link over to the next', async () => {

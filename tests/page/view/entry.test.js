@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { askedFor } from '../static/js/view/entry.js';
+import { allAskedFor, askedFor } from '../static/js/view/entry.js';
 
 /** @param {string} tool @param {object} args @param {number} [args_chars] */
 function asked(tool, args, args_chars = JSON.stringify(args).length) {
@@ -18,7 +18,18 @@ test('each kind of tool is told by what it was asked', () => {
 test('what is of no known kind stands as JSON, and nothing as nothing', () => {
   assert.equal(asked('vote', { yes: true }), '{"yes":true}');
   assert.equal(asked('bash', {}), '');
-  assert.equal(asked('bash', {}, 50_000), '50,000 characters of arguments');
+  assert.equal(asked('bash', {}, 50_000), TOO_LONG);
+});
+
+const TOO_LONG = 'What was asked has 50,000 characters: the page does not get them, “waybread export” does.';
+
+test('all that was asked stands with each argument on a line of its own, and what goes on is indented', () => {
+  const args = { command: 'cd /src\nmake "test"\n', timeout_s: 7, env: { A: ['b'] }, 'a\nb': '' };
+  assert.equal(
+    allAskedFor({ args }),
+    'command: cd /src\n  make "test"\n  \ntimeout_s: 7\nenv: {\n    "A": [\n      "b"\n    ]\n  }\na\\nb: ',
+  );
+  assert.equal(allAskedFor({ args: {}, args_chars: 50_000 }), TOO_LONG);
 });
 
 test('it stays on one line and within bounds', () => {

@@ -14,6 +14,7 @@ test('each view has an address that leads to it again', () => {
     ['#/s/fix/r/0012', { ...NONE, view: 'result', session: 'fix', number: 18 }],
     ['#/s/fix/r/0012?line=800', { ...NONE, view: 'result', session: 'fix', number: 18, line: 800 }],
     ['#/s/fix/e/77', { ...NONE, view: 'sent', session: 'fix', seq: 77 }],
+    ['#/s/fix/a/77', { ...NONE, view: 'asked', session: 'fix', seq: 77 }],
     ['#/d/ab12/s/fix/r/0012', { ...NONE, view: 'result', pairing: 'ab12', session: 'fix', number: 18 }],
   ];
   for (const [hash, route] of places) {
@@ -29,8 +30,16 @@ test('a session may have any name', () => {
 
 test('what is no address leads to the sessions, and a wrong id to the transcript', () => {
   for (const hash of ['', '#', '#nowhere', '#/s/', '#/x/y']) assert.equal(parseAddress(hash).view, 'sessions');
-  for (const hash of ['#/s/fix/r/zz', '#/s/fix/r/0000', '#/s/fix/e/x', '#/s/%E0%A4%A']) {
-    assert.equal(parseAddress(hash).view, 'transcript');
+  const wrong = ['#/s/fix/r/zz', '#/s/fix/r/0000', '#/s/fix/e/x', '#/s/fix/e/0', '#/s/fix/a/-1', '#/s/%E0%A4%A'];
+  for (const hash of wrong) assert.equal(parseAddress(hash).view, 'transcript');
+  for (const line of ['-3', '1.5', 'x', '', '1e99']) assert.equal(parseAddress(`#/s/fix/r/0012?line=${line}`).line, 0);
+});
+
+test('the address of what an address leads to stays what it is', () => {
+  const odd = ['', '#', '#/s/', '#/s/fix/r/zz%zz', '#/s/%E0%A4%A', '#/s/fix/r/00AB?line=1e3', '#/d//s/fix/', '#/pair/x'];
+  for (const hash of odd) {
+    const right = address(parseAddress(hash));
+    assert.equal(address(parseAddress(right)), right, hash);
+    assert.deepEqual(parseAddress(right), parseAddress(hash), hash);
   }
-  assert.equal(parseAddress('#/s/fix/r/0012?line=-3').line, 0);
 });

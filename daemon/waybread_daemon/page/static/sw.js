@@ -19,6 +19,9 @@ worker.addEventListener('activate', (event) => {
   event.waitUntil(dropOthers().then(() => worker.clients.claim()));
 });
 
+// Its files were deleted, and are wanted again.
+worker.addEventListener('message', (event) => event.waitUntil(fetchAll()));
+
 worker.addEventListener('fetch', (event) => {
   const url = new URL(event.request.url);
   if (event.request.method !== 'GET' || url.origin !== worker.location.origin) return;
@@ -49,6 +52,6 @@ async function dropOthers() {
  * @param {string} path
  */
 async function fromShell(request, path) {
-  const cache = await caches.open(CACHE);
-  return (await cache.match(path)) ?? fetch(request);
+  // Where a person had it deleted, this does not make it anew.
+  return (await caches.match(path, { cacheName: CACHE })) ?? fetch(request);
 }

@@ -4,8 +4,6 @@
 // one transaction, so a page that dies, or another tab that writes, leaves an older tail at worst and never one with a hole.
 // All is bounded; the sessions not opened for the longest time go first. A browser that keeps nothing changes nothing else.
 
-import { under } from './database.js';
-
 /** @typedef {import('./types.js').Entry} Entry */
 /** @typedef {import('./types.js').SessionRow} SessionRow */
 /** @typedef {import('./types.js').Line} Line */
@@ -28,12 +26,14 @@ const LIST = '';
  * `seqs` are those of the kept entries, ascending, `chars` their sizes.
  * @typedef {{upto: number, has_older: boolean, seqs: number[], chars: number[], as_of_ms: number}} Tail
  * @typedef {{pairing: string, session: string, row: SessionRow | null, tail: Tail | null, window_chars: number,
- *   opened_ms: number, as_of_ms: number}} Kept
+ *   opened_ms: number, as_of_ms: number, epoch?: string | null}} Kept
  */
 
 export class Cache {
   /** Up to when the list was right; 0: there is none. */
   as_of_ms = 0;
+  /** The log that all of it is of. @type {string | null} */
+  epoch = null;
   #database;
   #pairing;
   #around;
@@ -66,9 +66,9 @@ export class Cache {
   /** Reads what is kept, but for the entries and windows themselves. @returns {Promise<SessionRow[]>} the list */
   async load() {
     /** @type {Kept[]} */
-    const kept = await this.#database.all('sessions', [this.#pairing]).catch(() => this.#break([]));
+    const kept = await this.#database.all('sessions', [this.#pairing]).catch((fault) => this.#break([], fault));
     for (const one of kept) {
-      if (one.session === LIST) this.as_of_ms = one.as_of_ms;
+      if (one.session === LIST) ({ as_of_ms: this.as_of_ms, epoch: this.epoch = null } = one);
       else this.#kept.set(one.session, one);
     }
     return [...this.#kept.values()].flatMap((one) => (one.row === null ? [] : [one.row]));
@@ -112,8 +112,8 @@ export class Cache {
         has_older: tail.has_older || first > 0,
         as_of_ms: tail.as_of_ms,
       };
-    } catch {
-      return this.#break(null);
+    } catch (fault) {
+      return this.#break(null, fault);
     }
   }
 
@@ -134,9 +134,9 @@ export class Cache {
     this.#keep(row.session, { row });
   }
 
-  /** Notes that everything kept is right now. */
-  live() {
-    this.as_of_ms = this.#around.now();
+  /** @param {number} at_ms when everything kept was right */
+  live(at_ms) {
+    this.as_of_ms = at_ms;
     this.#changed.add(LIST);
     this.#later();
   }
@@ -156,7 +156,7 @@ export class Cache {
   replaceTail(session, entries, upto, has_older) {
     const last = entries.slice(-TAIL_ENTRIES);
     const older = has_older || last.length < entries.length;
-    this.#writes.push({ store: 'entries', drop: under([this.#pairing, session]) });
+    this.#writes.push({ store: 'entries', drop: [this.#pairing, session] });
     for (const entry of last) this.#putEntry(entry);
     const tail = { upto, has_older: older, seqs: last.map((entry) => entry.seq), chars: last.map(charsOf) };
     this.#keep(session, { tail: { ...tail, as_of_ms: this.#around.now() } });
@@ -179,7 +179,7 @@ export class Cache {
       tail.chars.splice(0, over);
       has_older = true;
       const first = /** @type {number} */ (tail.seqs[0]);
-      this.#writes.push({ store: 'entries', drop: under([this.#pairing, entry.session], first - 1) });
+      this.#writes.push({ store: 'entries', drop: [this.#pairing, entry.session], last: first - 1 });
     }
     this.#keep(entry.session, { tail: { ...tail, has_older, upto: entry.seq, as_of_ms: this.#around.now() } });
   }
@@ -205,7 +205,7 @@ export class Cache {
   putWindow(session, number, block, window) {
     let before = this.#kept.get(session)?.window_chars ?? 0;
     if (before > WINDOW_CHARS) {
-      this.#writes.push({ store: 'windows', drop: under([this.#pairing, session]) });
+      this.#writes.push({ store: 'windows', drop: [this.#pairing, session] });
       before = 0;
     }
     this.#write({ store: 'windows', put: { pairing: this.#pairing, session, number, block, ...window } });
@@ -217,8 +217,8 @@ export class Cache {
   drop(session) {
     this.#kept.delete(session);
     this.#changed.delete(session);
-    this.#writes.push({ store: 'sessions', drop: [this.#pairing, session] });
-    this.#dropContent(session);
+    this.#write({ store: 'sessions', drop: [this.#pairing, session] });
+    this.#dropContent([this.#pairing, session]);
   }
 
   /** Everything of this pairing: its log is another one. */
@@ -227,9 +227,8 @@ export class Cache {
     this.#changed.clear();
     this.as_of_ms = 0;
     this.#writes = [];
-    this.#write({ store: 'sessions', drop: under([this.#pairing]) });
-    this.#write({ store: 'entries', drop: under([this.#pairing]) });
-    this.#write({ store: 'windows', drop: under([this.#pairing]) });
+    this.#write({ store: 'sessions', drop: [this.#pairing] });
+    this.#dropContent([this.#pairing]);
   }
 
   /** Writes now what waits to be written. @returns {Promise<void>} */
@@ -242,7 +241,12 @@ export class Cache {
     this.#writes = [];
     this.#changed.clear();
     if (writes.length > 0 && !this.#broken) {
-      this.#flushing = this.#flushing.then(() => this.#database.write(writes)).catch(() => this.#break(undefined));
+      const written = this.#flushing.then(() => this.#database.write(writes, this.#pairing));
+      this.#flushing = written.catch((fault) => {
+        // The page was left meanwhile: if it comes back, they are written then.
+        if (isLeft(fault)) this.#writes.unshift(...writes);
+        else this.#break(undefined);
+      });
     }
     return this.#flushing;
   }
@@ -250,7 +254,7 @@ export class Cache {
   /** @param {string} session */
   #record(session) {
     if (session !== LIST) return /** @type {Kept} */ (this.#kept.get(session));
-    return { pairing: this.#pairing, session, as_of_ms: this.as_of_ms };
+    return { pairing: this.#pairing, session, as_of_ms: this.as_of_ms, epoch: this.epoch };
   }
 
   /**
@@ -288,26 +292,32 @@ export class Cache {
       chars += one.window_chars + (one.tail?.chars.reduce((sum, count) => sum + count, 0) ?? 0);
       tails += 1;
       if (chars <= this.#mostChars && tails <= MOST_TAILS) continue;
-      this.#dropContent(one.session);
+      this.#dropContent([this.#pairing, one.session]);
       this.#keep(one.session, { tail: null, window_chars: 0 });
     }
   }
 
-  /** @param {string} session */
-  #dropContent(session) {
-    this.#write({ store: 'entries', drop: under([this.#pairing, session]) });
-    this.#write({ store: 'windows', drop: under([this.#pairing, session]) });
+  /** @param {string[]} drop */
+  #dropContent(drop) {
+    this.#write({ store: 'entries', drop });
+    this.#write({ store: 'windows', drop });
   }
 
   /**
    * The browser does not keep things (any more): the page goes on without.
    * @template T
    * @param {T} instead
+   * @param {unknown} [fault]
    */
-  #break(instead) {
-    this.#broken = true;
+  #break(instead, fault) {
+    this.#broken ||= !isLeft(fault);
     return instead;
   }
+}
+
+/** Whether something failed only because the page was left. @param {any} fault */
+function isLeft(fault) {
+  return fault?.name === 'AbortError';
 }
 
 /** @param {Entry} entry */

@@ -5,7 +5,7 @@
 // starts anew from the list, because so much is had faster by looking at the ends. Another epoch, or a log that is
 // shorter than the cursor, is another log: everything starts over.
 
-import { WireError } from './faults.js';
+import { WireError } from './frames.js';
 
 /** @typedef {import('./types.js').Entry} Entry */
 /** @typedef {import('./types.js').Push} Push */
@@ -28,11 +28,11 @@ const AGAIN_AFTER_MS = 1000;
 export class Follow {
   /** The last `seq` looked at; null before the first list. @type {number | null} */
   cursor = null;
+  /** Which log was told of, also by an earlier page; null where none was. @type {string | null} */
+  epoch = null;
   #wire;
   #told;
   #around;
-  /** @type {string | null} */
-  #epoch = null;
   /** Which run is the present one: an older one finds that it is no more. */
   #run = 0;
   #following = false;
@@ -62,8 +62,8 @@ export class Follow {
     this.#following = false;
     this.#early = [];
     try {
-      if (this.#epoch !== null && this.#epoch !== welcome.epoch) this.#startOver();
-      this.#epoch = welcome.epoch;
+      if (this.epoch !== null && this.epoch !== welcome.epoch) this.#startOver();
+      this.epoch = welcome.epoch;
       if (this.cursor === null || welcome.head - this.cursor > MOST_BEHIND) await this.#list(run, welcome.head);
       await this.#sync(run);
     } catch (fault) {
@@ -103,7 +103,7 @@ export class Follow {
     let more = true;
     while (more) {
       if (run !== this.#run || this.cursor === null) return;
-      const from = { after: this.cursor, epoch: this.#epoch ?? '' };
+      const from = { after: this.cursor, epoch: this.epoch ?? '' };
       const page = await this.#wire.request({ type: 'sync', ...from, follow: true }, { once: true });
       if (run !== this.#run) return;
       for (const entry of page.entries) this.#tell(entry);

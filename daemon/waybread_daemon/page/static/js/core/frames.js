@@ -1,10 +1,25 @@
-// Messages as they come over the socket: a JSON map each, or a row of parts that join to one.
+// Messages as they come over the socket: a JSON map each, or a row of parts that join to one; and what goes wrong with them.
+
+/** What a request failed with: a code of the contract, or `link_lost`, `refused`, `offline`. */
+export class WireError extends Error {
+  /**
+   * @param {string} code
+   * @param {string} message
+   * @param {boolean} [retry]
+   */
+  constructor(code, message, retry = false) {
+    super(message);
+    this.name = 'WireError';
+    this.code = code;
+    this.retry = retry;
+  }
+}
 
 export const SUBPROTOCOL = 'waybread.v1.json';
 /** What the page calls itself in the daemon's log. */
 export const CLIENT = 'waybread-page 1';
-/** What the page takes in one frame, and in one message with its parts joined. An eighth of it is the daemon's page. */
-export const MAX_BYTES = 1024 * 1024;
+/** What the page takes in one message with its parts joined: the daemon's pages are an eighth of it. A frame has half of it. */
+export const MAX_BYTES = 2 * 1024 * 1024;
 
 /** Why a frame cannot be taken: the link closes with `code`. */
 export class FrameError extends Error {

@@ -1,13 +1,12 @@
 // A pairing as a person sees it: the link, the sessions, and the transcripts that are open. All of it live.
 
 import { Cache, TAIL_ENTRIES } from './cache.js';
-import { isCut } from './entries.js';
-import { WireError } from './faults.js';
+import { isCut } from './texts.js';
+import { WireError } from './frames.js';
 import { Follow, LIST_LIMIT } from './follow.js';
 import { Observable } from './observable.js';
 import { ResultWindows } from './result.js';
-import { rowAfter, wholeRow } from './rows.js';
-import { SessionModel } from './transcript.js';
+import { rowAfter, SessionModel, wholeRow } from './transcript.js';
 import { Wire } from './wire.js';
 
 /** @typedef {import('./types.js').Entry} Entry */
@@ -24,6 +23,8 @@ const RELIST_ROWS = 30;
 /** Tails brought up to date for times without a link; more would cost a phone's volume. */
 const FRESH_TAILS = 8;
 const NOTE_LIVE_EVERY_MS = 60_000;
+/** A link that breaks for a moment is no news. */
+const TELL_AFTER_MS = 700;
 
 /** @extends {Observable<HomeState>} */
 export class Home extends Observable {
@@ -58,7 +59,7 @@ export class Home extends Observable {
    */
   constructor(pairing, database, around, { most_chars } = {}) {
     const wire = new Wire(pairing.url, pairing.token, around);
-    super({ link: wire.state, sessions: [], loaded_all: false, loading: true, as_of_ms: 0 });
+    super({ link: wire.state, away: false, sessions: [], loaded_all: false, loading: true, as_of_ms: 0 });
     this.pairing = pairing;
     this.wire = wire;
     this.cache = new Cache(database, pairing.id, around, most_chars);
@@ -80,13 +81,22 @@ export class Home extends Observable {
   /** Shows what is kept, then links and stays linked. @returns {Promise<void>} when what is kept is there */
   async start() {
     await this.#loaded;
-    if (!this.#closed) this.wire.start();
+    if (!this.#closed) this.wire.start(this.cache.as_of_ms || this.pairing.paired_ms);
   }
 
   async #load() {
     const rows = await this.cache.load();
     for (const row of rows) this.#rows.set(row.session, row);
-    this.#tell({ as_of_ms: this.cache.as_of_ms, loading: this.cache.as_of_ms === 0 });
+    const { as_of_ms, epoch } = this.cache;
+    this.#follow.epoch = epoch;
+    this.#tell({ as_of_ms, loading: as_of_ms === 0, away: !this.#around.online() });
+    this.#linkChanged();
+  }
+
+  /** The page may end at any moment from now on. */
+  keep() {
+    if (this.#live) this.#noteLive();
+    void this.cache.flush();
   }
 
   /** The page or the network may have come back, or gone. */
@@ -225,6 +235,7 @@ export class Home extends Observable {
 
   #followed() {
     this.#live = true;
+    this.cache.epoch = this.#follow.epoch;
     this.#noteLive();
     this.#tell({ as_of_ms: null, loading: false });
     for (const model of this.#open.values()) if (model.joined) model.told({ as_of_ms: null });
@@ -251,8 +262,11 @@ export class Home extends Observable {
 
   #linkChanged() {
     const link = this.wire.state;
+    if (link.kind === 'linked') this._set({ away: false });
+    else this.#around.later(() => this._set({ away: this.wire.state.kind !== 'linked' }), TELL_AFTER_MS);
     if (link.kind !== 'linked' && this.#live) {
       this.#live = false;
+      this.cache.live(link.since_ms);
       void this.cache.flush();
       this.#tell({ link, as_of_ms: link.since_ms });
       for (const model of this.#open.values()) if (model.joined) model.told({ as_of_ms: link.since_ms });
@@ -262,7 +276,7 @@ export class Home extends Observable {
   }
 
   #noteLive() {
-    this.cache.live();
+    this.cache.live(this.wire.heard_ms);
     this.#around.cancel(this.#noting);
     this.#noting = this.#around.later(() => {
       if (this.#live) this.#noteLive();

@@ -1,6 +1,6 @@
 // A stored result in full, however long: its lines by windows, and walks through all of it.
 
-import { resultId } from './ids.js';
+import { countChars, firstOf, resultId } from './texts.js';
 
 /** @typedef {import('./types.js').Line} Line */
 /** @typedef {import('./types.js').Found} Found */
@@ -17,6 +17,12 @@ export const LINE_CHARS = 20_000;
 const MOST_BLOCKS = 40;
 /** The most that one `show` gives. */
 const WALK_LINES = 2000;
+/** Answers that a walk has on their way. */
+const WALK_AHEAD = 3;
+/** An answer with less has room for more lines. */
+const SMALL_UNITS = 50_000;
+/** Places that are told at once. */
+const MOST_PLACES = 1000;
 
 /** @typedef {{lines: Line[], tool: string, count: number}} Block */
 
@@ -44,7 +50,7 @@ export class ResultWindows {
   }
 
   /**
-   * Lines of the result, fewer at its end. Without a link, what is not kept waits for the link. Rejects with `WireError`.
+   * Lines of the result, fewer at its end. Rejects with `WireError`, also where they are not kept and there is no link.
    * @param {number} first from 1
    * @param {number} count
    * @returns {Promise<Line[]>}
@@ -69,74 +75,104 @@ export class ResultWindows {
    * @returns {Promise<{text: string, next_char: number | null}>}
    */
   async linePiece(line, from_char) {
-    const shown = await this.#show(line, 1, from_char, null);
-    return { text: shown.next_char === null ? withoutEnding(shown.text) : shown.text, next_char: shown.next_char };
+    const { text, next_char } = await this.#show(line, 1, from_char);
+    return { text: next_char === null ? text.replace(/\n$/, '') : text, next_char };
   }
 
   /**
-   * Every place where a text stands, upper and lower case alike, from a line on to the end. Ends when the signal aborts.
+   * Every place where a text stands, upper and lower case alike: from a line to the end, then from the beginning. Some at a
+   * time. Rejects with `WireError`, or with the signal's reason.
    * @param {string} text without a line end
-   * @param {{from?: number, signal?: AbortSignal, onProgress?: (progress: Progress) => void}} [how]
-   * @returns {AsyncGenerator<Found, void>}
+   * @param {{from?: number, signal?: AbortSignal | null, onProgress?: (progress: Progress) => void}} [how]
+   * @returns {AsyncGenerator<Found[], void>}
    */
-  async *find(text, { from = 1, signal, onProgress } = {}) {
+  async *find(text, { from = 1, signal = null, onProgress } = {}) {
     // Lower case may be longer than what it is of, so the text itself is searched, with an expression that takes both.
     const pattern = new RegExp(text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'), 'giu');
     if (text === '') return;
-    let line = from;
-    let at = 0;
-    // The end of what was searched of a line that goes on: a place may begin in it.
-    let rest = '';
-    for await (const piece of this.#walk(from, signal ?? null, onProgress)) {
-      const parts = piece.split('\n');
-      for (const [index, part] of parts.entries()) {
-        const held = rest + part;
-        const start = at - rest.length;
-        let searched = 0;
-        for (const match of held.matchAll(pattern)) {
-          yield { line, from: start + match.index, to: start + match.index + match[0].length };
-          searched = match.index + match[0].length;
+    /** @type {[number, number][]} */
+    const ranges = [[from, Infinity], [1, from - 1]];
+    for (const [first, last] of ranges) {
+      let held = '';
+      // Up to `at` of what is held, all was searched. There, the line and what stands before it in that line.
+      let at = 0;
+      let [line, units, chars] = [first, 0, 0];
+      const pass = (/** @type {number} */ end) => {
+        const lines = held.slice(at, end).split('\n');
+        if (lines.length > 1) [line, units, chars] = [line + lines.length - 1, 0, 0];
+        const passed = lines.at(-1) ?? '';
+        units += passed.length;
+        chars += countChars(passed);
+        at = end;
+      };
+      for await (const piece of this.#walk(first, last, signal, onProgress)) {
+        held = held.slice(at) + piece;
+        at = 0;
+        /** @type {Found[]} */
+        const places = [];
+        for (const { index, 0: found } of held.matchAll(pattern)) {
+          pass(index);
+          places.push({ line, from: units, to: units + found.length, from_char: chars });
+          pass(index + found.length);
+          if (places.length === MOST_PLACES) yield places.splice(0);
         }
-        if (index < parts.length - 1) {
-          line += 1;
-          at = 0;
-          rest = '';
-        } else {
-          at += part.length;
-          rest = held.slice(Math.max(searched, held.length - text.length + 1));
-        }
+        // A place may begin in what is left.
+        pass(Math.max(at, held.length - text.length + 1));
+        yield places;
       }
     }
   }
 
   /**
    * All of it, exactly. Rejects with `WireError`, or with the signal's reason.
-   * @param {{signal?: AbortSignal, onProgress?: (progress: Progress) => void}} [how]
+   * @param {{signal?: AbortSignal | null, onProgress?: (progress: Progress) => void}} [how]
    * @returns {Promise<string>}
    */
-  async wholeText({ signal, onProgress } = {}) {
+  async wholeText({ signal = null, onProgress } = {}) {
     const pieces = [];
-    for await (const piece of this.#walk(1, signal ?? null, onProgress)) pieces.push(piece);
+    for await (const piece of this.#walk(1, Infinity, signal, onProgress)) pieces.push(piece);
     return pieces.join('');
   }
 
   /**
-   * The pieces of the body from a line on, which join to it exactly.
+   * The pieces of the body from a line to another, which join to it exactly. Those that come next are on their way while one
+   * is looked at.
    * @param {number} from
+   * @param {number} to
    * @param {AbortSignal | null} signal
    * @param {((progress: Progress) => void) | undefined} onProgress
    */
-  async *#walk(from, signal, onProgress) {
-    let offset = from;
-    let from_char = 0;
+  async *#walk(from, to, signal, onProgress) {
+    const how = { signal };
+    const asked = [];
+    let next = from;
+    let lines = WALK_LINES;
+    let units = 0;
     for (;;) {
-      const shown = await this.#show(offset, WALK_LINES, from_char, signal);
-      if (shown.text !== '') yield shown.text;
-      const ended = shown.next_char === null;
-      onProgress?.({ line: ended ? shown.last : offset, lines: shown.lines });
-      if (shown.next_char !== null) from_char = shown.next_char;
-      else if (shown.last >= shown.lines || shown.last === 0) return;
-      else [offset, from_char] = [shown.last + 1, 0];
+      while (asked.length < WALK_AHEAD && next <= Math.min(this.meta.lines ?? from, to)) {
+        const limit = Math.min(lines, to - next + 1);
+        const first = this.#show(next, limit, 0, how);
+        // Told where it is waited for, if that is still done.
+        first.catch(() => {});
+        asked.push({ offset: next, limit, first });
+        next += limit;
+      }
+      const window = asked.shift();
+      if (window === undefined) return;
+      const { offset, limit, first } = window;
+      /** @type {number | null} */
+      let from_char = 0;
+      while (from_char !== null) {
+        /** @type {Shown} */
+        const shown = from_char === 0 ? await first : await this.#show(offset, limit, from_char, how);
+        from_char = shown.next_char;
+        if (shown.text !== '') yield shown.text;
+        units += shown.text.length;
+        onProgress?.({ line: from_char === null ? shown.last : offset, lines: shown.lines, units });
+        // So many lines that an answer has room for them, and is filled well.
+        if (from_char !== null) lines = Math.ceil(shown.text.split('\n').length * 0.9);
+        else if (shown.text.length < SMALL_UNITS) lines = Math.min(lines * 2, WALK_LINES);
+      }
     }
   }
 
@@ -180,7 +216,7 @@ export class ResultWindows {
     const end = (number + 1) * BLOCK_LINES;
     let next = number * BLOCK_LINES + 1;
     for (;;) {
-      const shown = await this.#show(next, end - next + 1, 0, null);
+      const shown = await this.#show(next, end - next + 1, 0);
       const last = Math.min(shown.last, end);
       const texts = shown.text.split('\n');
       // The last text is what stands behind the last ending: nothing, or a line that the answer had no room for.
@@ -189,7 +225,7 @@ export class ResultWindows {
       if (shown.next_char !== null) {
         const text = texts.at(-1) ?? '';
         // A line that fills an answer of its own is shown by its beginning; another one is asked for again.
-        if (whole === 0 || text.length > LINE_CHARS) lines.push({ number: next++, text: beginning(text), cut: true });
+        if (whole === 0 || text.length > LINE_CHARS) lines.push({ number: next++, text: firstOf(text, LINE_CHARS), cut: true });
       }
       if (next > last || last === 0) return { lines, tool: shown.tool, count: shown.lines };
     }
@@ -199,12 +235,12 @@ export class ResultWindows {
    * @param {number} offset
    * @param {number} limit
    * @param {number} from_char
-   * @param {AbortSignal | null} signal
+   * @param {{signal?: AbortSignal | null, once?: boolean}} [how]
    * @returns {Promise<Shown>}
    */
-  async #show(offset, limit, from_char, signal) {
+  async #show(offset, limit, from_char, how = { once: true }) {
     const where = { session: this.session, result: resultId(this.number), offset, limit, from_char };
-    const shown = await this.#wire.request({ type: 'show', ...where }, { signal });
+    const shown = await this.#wire.request({ type: 'show', ...where }, how);
     this.meta = { tool: shown.tool, lines: shown.lines };
     return shown;
   }
@@ -217,19 +253,5 @@ export class ResultWindows {
  */
 function windowLine(number, text) {
   const cut = text.length > LINE_CHARS;
-  return { number, text: cut ? beginning(text) : text, cut };
-}
-
-/**
- * As much of a long line as a window shows, without half of a character.
- * @param {string} text
- */
-function beginning(text) {
-  const end = (text.charCodeAt(LINE_CHARS - 1) & 0xfc00) === 0xd800 ? LINE_CHARS - 1 : LINE_CHARS;
-  return text.slice(0, end);
-}
-
-/** @param {string} text */
-function withoutEnding(text) {
-  return text.endsWith('\n') ? text.slice(0, -1) : text;
+  return { number, text: cut ? firstOf(text, LINE_CHARS) : text, cut };
 }

@@ -1,11 +1,12 @@
-// One session as a person reads it: its entries, whole from the first that is had to the end, and live.
+// One session as a person reads it: its entries, whole from the first that is had to the end, and live; and its row of the
+// list, kept up to date by what the log tells.
 //
 // What was kept is there at once. Then the end comes from the daemon, as of a moment at or behind the follow's cursor; what
 // the follow told meanwhile waits and is put behind it. So nothing is missing between the two, and a `seq` is there once.
 
-import { countChars, isCut } from './entries.js';
+import { WireError } from './frames.js';
 import { Observable } from './observable.js';
-import { WireError } from './faults.js';
+import { countChars, isCut, lastLine, resultNumber } from './texts.js';
 
 /** @typedef {import('./types.js').Entry} Entry */
 /** @typedef {import('./types.js').Page} Page */
@@ -57,6 +58,7 @@ export class SessionModel extends Observable {
       taken_back: new Set(),
       loading: true,
       gone: false,
+      log: 0,
       problem: '',
       as_of_ms: 0,
     });
@@ -93,6 +95,20 @@ export class SessionModel extends Observable {
     } finally {
       this._set({ older_loading: false });
     }
+  }
+
+  /**
+   * An entry of this session that is not loaded. Rejects with `WireError`, also where there is no link.
+   * @param {number} seq
+   * @returns {Promise<Entry>}
+   */
+  async entry(seq) {
+    const { session } = this.state;
+    const asked = { session, before: seq + 1, limit: 1 };
+    const page = await this.#host.wire.request({ type: 'history', ...asked }, { once: true });
+    const [entry] = page.entries;
+    if (entry?.seq !== seq) throw new WireError('unknown_entry', `This session has no entry ${seq}.`);
+    return entry;
   }
 
   /**
@@ -148,7 +164,11 @@ export class SessionModel extends Observable {
 
   /** @param {Entry} entry the next one of this session */
   live(entry) {
-    if (!this.joined) this.#waiting.push(entry);
+    if (this.state.gone) {
+      // Its address was known before it was opened.
+      this.reset();
+      void this.join();
+    } else if (!this.joined) this.#waiting.push(entry);
     else if (entry.seq > this.upto) {
       this.upto = entry.seq;
       this.#added.push(entry);
@@ -164,7 +184,8 @@ export class SessionModel extends Observable {
     this.#waiting = [];
     this.#added = [];
     this.#texts.clear();
-    this._set({ entries: [], has_older: false, taken_back: new Set(), loading: true, gone: false, problem: '' });
+    const log = this.state.log + 1;
+    this._set({ entries: [], has_older: false, taken_back: new Set(), loading: true, gone: false, log, problem: '' });
   }
 
   /** It was deleted. */
@@ -236,4 +257,47 @@ export class SessionModel extends Observable {
       this._set({ problem: fault.message });
     }
   }
+}
+
+const NEW_ROW = {
+  title: '',
+  directory: '',
+  results: 0,
+  last_line: '',
+  raw_bytes: 0,
+  stored_bytes: 0,
+};
+
+/**
+ * A row as the list gives it. An older daemon's rows lack what came later.
+ * @param {SessionRow} row
+ * @returns {SessionRow}
+ */
+export function wholeRow(row) {
+  return { ...NEW_ROW, ...row };
+}
+
+/**
+ * A row after the next entry of its session.
+ * @param {SessionRow | undefined} row
+ * @param {Entry} entry
+ * @returns {SessionRow | undefined} undefined where only the list knows the session
+ */
+export function rowAfter(row, entry) {
+  const { session, seq, at_ms } = entry;
+  if (row === undefined) {
+    if (entry.kind !== 'opened') return undefined;
+    const times = { head: seq, opened_ms: at_ms, changed_ms: at_ms };
+    return { ...NEW_ROW, session, kind: entry.session_kind, title: entry.title, ...times };
+  }
+  // The list may have been newer than the log is told.
+  if (seq <= row.head) return row;
+  const says = (entry.kind === 'message' || entry.kind === 'result') && !isCut(entry) ? lastLine(entry.text) : '';
+  return {
+    ...row,
+    head: seq,
+    changed_ms: at_ms,
+    results: Math.max(row.results, resultNumber(entry.result)),
+    last_line: says === '' ? row.last_line : says,
+  };
 }

@@ -4,7 +4,7 @@
 /**
  * One change of a device's log, as pages and pushes bring it. Fields that do not apply have their empty value; `kind`
  * is `opened`, `turn`, `message`, `result`, `recall`, `taken_back`, `compacted`, `deleted`, or one of a newer daemon.
- * `text` may be cut: then it has fewer than `text_chars` characters (code points), see `isCut` in `entries.js`.
+ * `text` may be cut: then it has fewer than `text_chars` characters (code points), see `isCut` in `texts.js`.
  * @typedef {{
  *   seq: number, session: string, at_ms: number, kind: string, turn: string, role: string, result: string,
  *   tool: string, call: string, args: {[name: string]: unknown}, args_chars: number, body: string, error: boolean,
@@ -69,8 +69,8 @@
 /**
  * How the link is. `linked`; `reconnecting`: the daemon does not answer, it is tried again and again; `offline`: the
  * browser itself says that it has no network; `refused`: the token is not (or no longer) taken, nothing is tried any
- * more. `since_ms` is when it became so (for the first two that are not linked: when the link was last there or first
- * wanted); `why` a sentence for a person, or empty.
+ * more. `since_ms` is when it became so (for the first two that are not linked: when the link was last there, also before
+ * this page); `why` a sentence for a person, or empty.
  * @typedef {{kind: 'linked' | 'reconnecting' | 'offline' | 'refused', since_ms: number, why: string}} LinkState
  */
 
@@ -82,19 +82,20 @@
  */
 
 /**
- * `sessions` are last changed first. `loaded_all`: there are no older ones to load. `loading`: nothing is known yet and
+ * `away`: there is no link, and for longer than a moment. `sessions` are last changed first. `loaded_all`: there are no older ones to load. `loading`: nothing is known yet and
  * the daemon was not yet heard. `as_of_ms` is null while everything is live; else the time up to which this is right (0:
  * nothing was ever had).
- * @typedef {{link: LinkState, sessions: SessionRow[], loaded_all: boolean, loading: boolean,
+ * @typedef {{link: LinkState, away: boolean, sessions: SessionRow[], loaded_all: boolean, loading: boolean,
  *   as_of_ms: number | null}} HomeState
  */
 
 /**
  * `entries` ascend and are whole from the first of them to the end of the session. `has_older`: there are entries
  * before. `taken_back` are the turns taken back. `loading`: nothing is known of the end yet. `gone`: deleted, or never
- * there. `problem`: a sentence for a person where something could not be had, or empty. `as_of_ms` as in HomeState.
+ * there. `log`: another number where what was told before is of another log. `problem`: a sentence for a person where
+ * something could not be had, or empty. `as_of_ms` as in HomeState.
  * @typedef {{session: string, row: SessionRow | null, entries: Entry[], has_older: boolean,
- *   older_loading: boolean, taken_back: Set<string>, loading: boolean, gone: boolean, problem: string,
+ *   older_loading: boolean, taken_back: Set<string>, loading: boolean, gone: boolean, log: number, problem: string,
  *   as_of_ms: number | null}} TranscriptState
  */
 
@@ -109,13 +110,13 @@
  */
 
 /**
- * A place where a searched text stands: `from` and `to` count UTF-16 units in the whole line.
- * @typedef {{line: number, from: number, to: number}} Found
+ * A place where a searched text stands: `from` and `to` count UTF-16 units in the whole line, `from_char` characters.
+ * @typedef {{line: number, from: number, to: number, from_char: number}} Found
  */
 
 /**
- * How far a walk through a result is.
- * @typedef {{line: number, lines: number}} Progress
+ * How far a walk through a result is: the line that it is at, and how many UTF-16 units it has had.
+ * @typedef {{line: number, lines: number, units: number}} Progress
  */
 
 /**
@@ -136,7 +137,8 @@
  *   now(): number, random(): number,
  *   later(run: () => void, ms: number): unknown, cancel(timer: unknown): void,
  *   socket(url: string, protocols: string[]): Socket,
- *   visible(): boolean, online(): boolean
+ *   visible(): boolean, online(): boolean,
+ *   ask(path: string, method: string): Promise<{status: number, headers: {get(name: string): string | null}}>
  * }} Surroundings
  */
 

@@ -3,8 +3,7 @@
 // All requests of a page only look, so one that was not answered when the link broke is simply sent again on the next
 // link. What belongs to one link alone (a `sync` that follows) says `once` and fails with the code `link_lost`.
 
-import { WireError } from './faults.js';
-import { CLIENT, Frames, FrameError, MAX_BYTES, SUBPROTOCOL } from './frames.js';
+import { CLIENT, FrameError, Frames, MAX_BYTES, SUBPROTOCOL, WireError } from './frames.js';
 import { Observable } from './observable.js';
 
 /** @typedef {import('./types.js').LinkState} LinkState */
@@ -29,6 +28,11 @@ const BACKOFF_SEEN_MS = 1_000;
 const HELD_MS = 5_000;
 const BUSY_FIRST_MS = 250;
 const BUSY_MOST_MS = 4_000;
+/** A daemon lets a viewer ask so often, and at first so much at once, unless its settings say otherwise. */
+const REQUEST_MS = 50;
+const BURST_MS = 60 * REQUEST_MS;
+/** So much of it is for requests that can wait. The others always find room. */
+const PATIENT_MS = 40 * REQUEST_MS;
 const CLOSE_UNAUTHENTICATED = 4401;
 const CLOSE_REVOKED = 4403;
 
@@ -61,6 +65,8 @@ class Attempt {
 export class Wire extends Observable {
   /** What the daemon said when the link was last opened. @type {Welcome | null} */
   welcome = null;
+  /** When the daemon was last heard. */
+  heard_ms = 0;
   /** Called with each push, in order. @type {(push: Push) => void} */
   onPush = () => {};
   /** Called when a link is open, before anything else comes over it. @type {(welcome: Welcome) => void} */
@@ -77,6 +83,8 @@ export class Wire extends Observable {
   /** @type {unknown} */
   #retryTimer = null;
   #closed = false;
+  /** When all that was asked is within what a viewer may ask. */
+  #due_ms = 0;
 
   /**
    * @param {string} url `ws(s)://host/link`
@@ -90,8 +98,12 @@ export class Wire extends Observable {
     this.#around = around;
   }
 
-  /** Opens the link, and keeps it open from then on. */
-  start() {
+  /**
+   * Opens the link, and keeps it open from then on.
+   * @param {number} [since_ms] when it was last there, before this page
+   */
+  start(since_ms = this.state.since_ms) {
+    this._set({ since_ms });
     if (this.#attempt === null && !this.#closed && this.state.kind !== 'refused') this.#connect();
   }
 
@@ -110,7 +122,8 @@ export class Wire extends Observable {
 
   /**
    * Sends a request and gives its answer. It waits for the link where there is none, and is sent again where the link
-   * broke or the daemon was busy. Rejects with `WireError`.
+   * broke or the daemon was busy. One with a signal can be ended, and waits until there is room for others besides.
+   * Rejects with `WireError`.
    * @template {keyof Answers} T
    * @param {Request & {type: T}} request
    * @param {{once?: boolean, signal?: AbortSignal | null}} [how]
@@ -149,6 +162,14 @@ export class Wire extends Observable {
     if (asked.once && asked.link !== null && asked.link !== attempt) {
       asked.reject(lost());
     } else if (attempt?.ready) {
+      const now = this.#around.now();
+      const wait_ms = this.#due_ms - PATIENT_MS - now;
+      // A longer wait is a clock that was set.
+      if (asked.signal !== null && this.welcome?.role === 'viewer' && wait_ms >= 1 && wait_ms < BURST_MS) {
+        this.#around.later(() => this.#send(asked), wait_ms);
+        return;
+      }
+      this.#due_ms = Math.max(this.#due_ms, now) + REQUEST_MS;
       asked.link = attempt;
       const id = ++this.#lastId;
       attempt.waiting.set(id, asked);
@@ -178,7 +199,7 @@ export class Wire extends Observable {
     attempt.timer = this.#around.later(() => this.#lose(attempt, 'The daemon does not answer.'), OPEN_TIMEOUT_MS);
     socket.onopen = () => {
       const hello = { type: 'hello', id: ++this.#lastId, token: this.#token, client: CLIENT };
-      socket.send(JSON.stringify({ ...hello, max_frame: MAX_BYTES, max_message: MAX_BYTES }));
+      socket.send(JSON.stringify({ ...hello, max_message: MAX_BYTES }));
     };
     socket.onmessage = (event) => {
       if (attempt === this.#attempt) this.#take(attempt, event.data);
@@ -200,6 +221,7 @@ export class Wire extends Observable {
    */
   #take(attempt, data) {
     attempt.heard = true;
+    this.heard_ms = this.#around.now();
     let message;
     try {
       message = attempt.frames.take(data);
@@ -256,6 +278,7 @@ export class Wire extends Observable {
     } else if (message['code'] === 'busy' && message['retry'] === true) {
       const most = Math.min(BUSY_FIRST_MS * 2 ** asked.tries, BUSY_MOST_MS);
       asked.tries += 1;
+      this.#due_ms = this.#around.now() + BURST_MS;
       this.#around.later(() => this.#send(asked), most / 2 + (this.#around.random() * most) / 2);
     } else {
       asked.reject(new WireError(message['code'], message['message'], message['retry'] === true));
@@ -339,7 +362,10 @@ export class Wire extends Observable {
   #tellDown(why = this.state.why) {
     if (this.#attempt?.ready) return;
     const kind = this.#around.online() ? 'reconnecting' : 'offline';
-    const since_ms = this.state.kind === 'linked' ? this.#around.now() : this.state.since_ms;
+    const now = this.#around.now();
+    // What slept is told late of a link that broke meanwhile.
+    const last_ms = now - this.heard_ms < PING_EVERY_MS + PING_TIMEOUT_MS ? now : this.heard_ms;
+    const since_ms = this.state.kind === 'linked' ? last_ms : this.state.since_ms;
     if (kind !== this.state.kind || why !== this.state.why) this._set({ kind, since_ms, why });
   }
 }

@@ -3,19 +3,20 @@
 import { h } from '../../vendor/preact/preact.module.js';
 import { useEffect, useRef, useState } from '../../vendor/preact/hooks.module.js';
 import { Observable } from '../core/observable.js';
-import { number, size } from './format.js';
+import { number, size } from './text.js';
 import { icon, useModel } from './frame.js';
 
 /** @typedef {import('../core/result.js').ResultWindows} Source */
 /** @typedef {import('../core/types.js').Found} Found */
+/** @typedef {import('../core/types.js').Progress} Progress */
 
 /** More places than this are not counted. */
 const MOST_FOUND = 10_000;
 
 /**
- * `at` is which of the places is looked at, -1 for none yet. `running` until all was searched; `done` is how much of it was,
- * from 0 to 1. `problem` is a sentence for a person, or empty.
- * @typedef {{text: string, found: Found[], at: number, running: boolean, done: number, problem: string}} FindingState
+ * `at` is which of the places is looked at. `running` until all was searched; `searched` is how much of it
+ * was, empty for all. `problem` is a sentence for a person, or empty.
+ * @typedef {{text: string, found: Found[], at: number, running: boolean, searched: string, problem: string}} FindingState
  */
 
 /** @extends {Observable<FindingState>} */
@@ -27,7 +28,7 @@ export class Finding extends Observable {
 
   /** @param {Source} source */
   constructor(source) {
-    super({ text: '', found: [], at: -1, running: false, done: 0, problem: '' });
+    super({ text: '', found: [], at: 0, running: false, searched: '', problem: '' });
     this.#source = source;
   }
 
@@ -36,40 +37,42 @@ export class Finding extends Observable {
   }
 
   /**
-   * Searches from the beginning. The first place at or behind `near` is the one looked at.
+   * Searches from where one is to the end, then what is above: in this order the places count. The first of them is the one
+   * looked at.
    * @param {string} text
    * @param {number} near a line
    * @returns {Promise<void>}
    */
   async start(text, near) {
-    this.stop();
+    this.clear();
+    if (text === '') {
+      this._set({ problem: 'Type what to find.' });
+      return;
+    }
     this.#abort = new AbortController();
     const { signal } = this.#abort;
     /** @type {Found[]} */
     const found = [];
-    this.byLine = new Map();
-    this._set({ text, found, at: -1, running: text !== '', done: 0, problem: '' });
-    if (text === '') return;
-    const onProgress = (/** @type {{line: number, lines: number}} */ { line, lines }) => {
-      if (!signal.aborted) this._set({ done: lines === 0 ? 1 : line / lines });
+    this._set({ text, found, running: true, searched: '0 %' });
+    const onProgress = (/** @type {Progress} */ progress) => {
+      if (!signal.aborted) this._set({ searched: share(progress, near) });
     };
     try {
-      for await (const place of this.#source.find(text, { signal, onProgress })) {
+      for await (const places of this.#source.find(text, { from: near, signal, onProgress })) {
         if (signal.aborted) return;
-        found.push(place);
-        const beside = this.byLine.get(place.line);
-        if (beside === undefined) this.byLine.set(place.line, [place]);
-        else beside.push(place);
+        for (const place of places) {
+          found.push(place);
+          const beside = this.byLine.get(place.line);
+          if (beside === undefined) this.byLine.set(place.line, [place]);
+          else beside.push(place);
+        }
         // The list grows; the state tells that it did.
-        const at = this.state.at < 0 && place.line >= near ? found.length - 1 : this.state.at;
-        this._set({ found, at });
+        this._set({ found });
         if (found.length >= MOST_FOUND) break;
       }
-      if (!signal.aborted)
-        this._set({ running: false, done: 1, at: this.state.at < 0 && found.length > 0 ? 0 : this.state.at });
+      if (!signal.aborted) this._set({ running: false, searched: '' });
     } catch (fault) {
-      if (!signal.aborted)
-        this._set({ running: false, problem: fault instanceof Error ? fault.message : String(fault) });
+      if (!signal.aborted) this._set({ running: false, problem: /** @type {Error} */ (fault).message });
     }
   }
 
@@ -83,26 +86,38 @@ export class Finding extends Observable {
   clear() {
     this.stop();
     this.byLine = new Map();
-    this._set({ text: '', found: [], at: -1, done: 0, problem: '' });
+    this._set({ text: '', found: [], at: 0, searched: '', problem: '' });
   }
 
   /** @param {number} by 1 for the next place, -1 for the one before */
   step(by) {
     const { found, at } = this.state;
-    if (found.length > 0) this._set({ at: (at + by + found.length) % found.length });
+    const next = (at + by + found.length) % found.length;
+    const place = found[next];
+    if (place === undefined) return;
+    // Another one, so that it is led to although it was before: one may have gone elsewhere meanwhile.
+    found[next] = { ...place };
+    this._set({ at: next });
   }
 
   /** How it stands, for a person. */
   get sentence() {
-    const { text, found, at, running, done, problem } = this.state;
-    if (problem !== '') return problem;
-    if (text === '') return '';
-    const share = running ? `, ${Math.floor(done * 100)} % searched` : '';
-    if (found.length === 0) return running ? `None so far${share}` : 'Not found';
-    if (at < 0) return `${found.length} above${share}`;
-    const more = running ? ' so far' : found.length >= MOST_FOUND ? ' or more' : '';
-    return `${at + 1} of ${found.length}${more}${share}`;
+    const { text, found, at, searched, problem } = this.state;
+    if (problem !== '' || text === '') return problem;
+    const so_far = searched === '' ? '' : ` so far, ${searched} searched`;
+    if (found.length === 0) return so_far === '' ? 'Not found' : `None${so_far}`;
+    return `${at + 1} of ${found.length}${found.length >= MOST_FOUND ? ' or more' : so_far}`;
   }
+}
+
+/**
+ * How far a walk is, for a person: by lines, or within the first one.
+ * @param {Progress} progress
+ * @param {number} [near] where it began
+ */
+function share({ line, lines, units }, near = 1) {
+  const percent = Math.floor((100 * ((line - near + lines) % lines)) / lines);
+  return percent > 0 ? `${percent} %` : size(units);
 }
 
 /** @param {{finding: Finding, near: () => number}} props */
@@ -111,8 +126,18 @@ export function FindBar({ finding, near }) {
   const [text, setText] = useState('');
   /** @type {{current: HTMLInputElement | null}} */
   const field = useRef(null);
+  /** @type {{current: HTMLButtonElement | null}} */
+  const submit = useRef(null);
   useEffect(() => field.current?.focus(), []);
-  const some = state.found.length > 0;
+  useEffect(() => {
+    // The button that stops it is gone, with the focus.
+    if (document.activeElement === document.body) submit.current?.focus();
+  }, [state.running]);
+  const searched = text !== '' && text === state.text;
+  const go = (/** @type {number} */ by) => {
+    if (searched) finding.step(by);
+    else void finding.start(text, near());
+  };
   return h(
     'form',
     {
@@ -120,8 +145,7 @@ export function FindBar({ finding, near }) {
       role: 'search',
       onSubmit: (/** @type {Event} */ event) => {
         event.preventDefault();
-        if (text !== state.text) void finding.start(text, near());
-        else finding.step(1);
+        go(1);
       },
     },
     h('input', {
@@ -138,40 +162,34 @@ export function FindBar({ finding, near }) {
       onKeyDown: (/** @type {KeyboardEvent} */ event) => {
         if (event.key !== 'Enter' || !event.shiftKey) return;
         event.preventDefault();
-        finding.step(-1);
+        go(-1);
       },
     }),
-    h('button', { class: 'tool', type: 'submit', 'aria-label': 'Find, or the next place' }, icon('search')),
+    h(
+      'button',
+      { ref: submit, class: 'tool', type: 'submit', 'aria-label': searched ? 'The next place' : 'Find' },
+      icon(searched ? 'down' : 'search'),
+    ),
     h(
       'button',
       {
         class: 'tool',
         type: 'button',
-        disabled: !some,
+        disabled: state.found.length === 0,
         'aria-label': 'The place before',
-        onClick: () => finding.step(-1),
+        onClick: () => go(-1),
       },
       icon('up'),
     ),
-    h(
-      'button',
-      {
-        class: 'tool',
-        type: 'button',
-        disabled: !some,
-        'aria-label': 'The next place',
-        onClick: () => finding.step(1),
-      },
-      icon('down'),
-    ),
     state.running ? h('button', { class: 'button', type: 'button', onClick: () => finding.stop() }, 'Stop') : null,
-    h('output', { class: 'count' }, finding.sentence),
+    h('output', { class: 'count', 'aria-busy': state.running }, finding.sentence),
   );
 }
 
 /** @param {{count: number, go: (line: number) => void}} props */
 export function LineBar({ count, go }) {
   const [text, setText] = useState('');
+  const [said, say] = useState('');
   /** @type {{current: HTMLInputElement | null}} */
   const field = useRef(null);
   useEffect(() => field.current?.focus(), []);
@@ -181,8 +199,11 @@ export function LineBar({ count, go }) {
       class: 'panel',
       onSubmit: (/** @type {Event} */ event) => {
         event.preventDefault();
-        const line = Number(text.replace(/[^\d]/g, ''));
-        if (line > 0) go(Math.min(line, count));
+        // Thousands may be set apart.
+        const line = Number(text.replace(/[\s,.'’](?=\d{3})/g, ''));
+        const there = Number.isInteger(line) && line >= 1 && line <= count;
+        say(there ? `Line ${number(line)}.` : `A line from 1 to ${number(count)}.`);
+        if (there) go(line);
       },
     },
     h('label', { for: 'line' }, `Line, 1 to ${number(count)}`),
@@ -192,9 +213,13 @@ export function LineBar({ count, go }) {
       inputMode: 'numeric',
       autocomplete: 'off',
       value: text,
-      onInput: (/** @type {Event} */ event) => setText(/** @type {HTMLInputElement} */ (event.target).value),
+      onInput: (/** @type {Event} */ event) => {
+        setText(/** @type {HTMLInputElement} */ (event.target).value);
+        say('');
+      },
     }),
     h('button', { class: 'button', type: 'submit' }, 'Go'),
+    h('output', { class: 'count' }, said),
   );
 }
 
@@ -206,7 +231,7 @@ export function CopyBar({ source, first, last }) {
   const [ready, setReady] = useState(/** @type {string | null} */ (null));
   const abort = useRef(/** @type {AbortController | null} */ (null));
   useEffect(() => () => abort.current?.abort(), []);
-  const failed = (/** @type {unknown} */ fault) => say(fault instanceof Error ? fault.message : String(fault));
+  const failed = (/** @type {any} */ fault) => say(fault.message);
   const copySeen = async () => {
     try {
       const lines = await source.lines(first, last - first + 1);
@@ -223,8 +248,7 @@ export function CopyBar({ source, first, last }) {
     say('0 %');
     try {
       const { signal } = controller;
-      const onProgress = (/** @type {{line: number, lines: number}} */ { line, lines }) =>
-        say(`${lines === 0 ? 100 : Math.floor((100 * line) / lines)} %`);
+      const onProgress = (/** @type {Progress} */ progress) => say(share(progress));
       const text = await source.wholeText({ signal, onProgress });
       try {
         await copyText(text);
@@ -253,11 +277,13 @@ export function CopyBar({ source, first, last }) {
     'div',
     { class: 'panel' },
     h('button', { class: 'button', onClick: copySeen }, `Lines ${number(first)}–${number(last)}`),
-    ready === null
-      ? h('button', { class: 'button', disabled: loading, onClick: copyAll }, 'Everything')
-      : h('button', { class: 'button', onClick: copyReady }, `Copy ${size(ready.length)} now`),
-    loading ? h('button', { class: 'button', onClick: () => abort.current?.abort() }, 'Cancel') : null,
-    h('output', { class: 'count' }, said),
+    // One button, which keeps the focus.
+    h(
+      'button',
+      { class: 'button', onClick: loading ? () => abort.current?.abort() : ready === null ? copyAll : copyReady },
+      loading ? 'Cancel' : ready === null ? 'Everything' : `Copy ${size(ready.length)} now`,
+    ),
+    h('output', { class: 'count', 'aria-busy': loading }, said),
   );
 }
 
@@ -272,6 +298,7 @@ async function copyText(text) {
     await navigator.clipboard.writeText(text);
     return;
   }
+  const focused = /** @type {HTMLElement | null} */ (document.activeElement);
   const area = document.createElement('textarea');
   area.value = text;
   area.className = 'unseen';
@@ -279,5 +306,6 @@ async function copyText(text) {
   area.select();
   const copied = document.execCommand('copy');
   area.remove();
+  focused?.focus();
   if (!copied) throw new Error('The browser does not allow to copy.');
 }

@@ -1,11 +1,9 @@
 // One entry of a transcript.
 
 import { h } from '../../vendor/preact/preact.module.js';
-import { isCut, oneLine } from '../core/entries.js';
-import { resultNumber } from '../core/ids.js';
-import { counted, number, when } from './format.js';
+import { isCut, oneLine, resultNumber } from '../core/texts.js';
+import { counted, fold, number, plain, sentText, UNFOLD_CHARS, when, whole } from './text.js';
 import { address } from './router.js';
-import { fold, plain, sentText, UNFOLD_CHARS, whole } from './text.js';
 
 /** @typedef {import('../core/types.js').Entry} Entry */
 /** @typedef {import('./text.js').Where} Where */
@@ -219,7 +217,11 @@ const FIRST = {
 export function askedFor(entry) {
   const { args, args_chars } = entry;
   const names = Object.keys(args);
-  if (names.length === 0) return args_chars > 2 ? `${number(args_chars)} characters of arguments` : '';
+  if (names.length === 0) {
+    return args_chars > 2
+      ? `What was asked has ${number(args_chars)} characters: the page does not get them, “waybread export” does.`
+      : '';
+  }
   const main = firstOf(args, [...(FIRST[entry.tool] ?? []), ...COMMANDS, ...PATTERNS, ...PATHS]);
   if (main === null) return short(JSON.stringify(args));
   const [name, said] = main;
@@ -229,6 +231,18 @@ export function askedFor(entry) {
   if (isNumber(args['offset'])) parts.push(`from line ${args['offset']}`);
   if (isNumber(args['limit'])) parts.push(`${args['limit']} lines`);
   return short(parts.join(' · '));
+}
+
+/**
+ * All that a tool was asked: each argument begins a line, and what goes on in further ones is indented.
+ * @param {Entry} entry of a result
+ */
+export function allAskedFor(entry) {
+  const lines = Object.entries(entry.args).map(([name, value]) => {
+    const said = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+    return `${oneLine(name)}: ${said.replaceAll('\n', '\n  ')}`;
+  });
+  return lines.join('\n') || askedFor(entry);
 }
 
 /**

@@ -2,24 +2,22 @@
 
 import { h } from '../../vendor/preact/preact.module.js';
 import { useEffect, useState } from '../../vendor/preact/hooks.module.js';
-import { resultNumber } from '../core/ids.js';
-import { number } from './format.js';
-import { Frame, Notice, useAround, useModel } from './frame.js';
+import { resultNumber } from '../core/texts.js';
+import { Frame, Notice, useModel, Waiting } from './frame.js';
 import { address } from './router.js';
-import { plain } from './text.js';
+import { number, plain } from './text.js';
 
 /** @typedef {import('../core/types.js').ReadRow} ReadRow */
 /** @typedef {import('../core/home.js').Home} Home */
+/** @typedef {import('../core/transcript.js').SessionModel} SessionModel */
 /** @typedef {import('./router.js').Route} Route */
 
 const AGAIN_AFTER_MS = 400;
 const SHA_DIGITS = 8;
 
-/** @param {{home: Home, route: Route}} props */
-export function Files({ home, route }) {
-  const { household } = useAround();
-  const model = household.session(home, route.session);
-  const { row, entries, gone } = useModel(model);
+/** @param {{home: Home, route: Route, model: SessionModel}} props */
+export function Files({ home, route, model }) {
+  const { row, entries } = useModel(model);
   const [reads, setReads] = useState(/** @type {ReadRow[] | null} */ (null));
   const [problem, tell] = useState('');
   const last = entries.at(-1)?.seq ?? 0;
@@ -33,7 +31,7 @@ export function Files({ home, route }) {
             setReads(rows.reverse());
             tell('');
           },
-          (fault) => !left && tell(fault instanceof Error ? fault.message : String(fault)),
+          (fault) => !left && tell(fault.message),
         ),
       reads === null ? 0 : AGAIN_AFTER_MS,
     );
@@ -43,7 +41,6 @@ export function Files({ home, route }) {
     };
   }, [model, last]);
   const { pairing, session } = route;
-  const waiting = gone ? 'This session is not there (any more).' : problem || (reads === null ? WAITING : NONE);
   return h(
     Frame,
     {
@@ -52,22 +49,21 @@ export function Files({ home, route }) {
       home,
       below: h('p', { class: 'sub', dir: 'auto' }, h('span', null, plain(row?.title || session))),
     },
-    reads === null || reads.length === 0
-      ? h(Notice, null, waiting)
-      : h(
-          'div',
-          { class: 'scroller page', tabIndex: 0, role: 'group', 'aria-label': 'Files read' },
-          h(
-            'ul',
-            { class: 'files' },
-            reads.map((read) => h('li', { key: read.absolute }, file(read, pairing, session))),
+    reads === null && problem === ''
+      ? h(Waiting, { home })
+      : reads === null || reads.length === 0
+        ? h(Notice, null, problem || 'This session has read no file in full.')
+        : h(
+            'div',
+            { class: 'scroller page', tabIndex: 0, role: 'group', 'aria-label': 'Files read' },
+            h(
+              'ul',
+              { class: 'files' },
+              reads.map((read) => h('li', { key: read.absolute }, file(read, pairing, session))),
+            ),
           ),
-        ),
   );
 }
-
-const WAITING = 'Loading… This list needs the link.';
-const NONE = 'This session has read no file in full.';
 
 /**
  * @param {ReadRow} read

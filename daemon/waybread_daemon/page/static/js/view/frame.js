@@ -2,12 +2,12 @@
 
 import { createContext, h } from '../../vendor/preact/preact.module.js';
 import { useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../../vendor/preact/hooks.module.js';
-import { visible } from '../core/visible.js';
-import { clock, duration } from './format.js';
+import { resultNumber, visible } from '../core/texts.js';
+import { duration, plain, since } from './text.js';
 import { address } from './router.js';
-import { plain } from './text.js';
 
 /** @typedef {import('../core/home.js').Home} Home */
+/** @typedef {import('../core/types.js').Entry} Entry */
 /** @typedef {import('../core/types.js').HomeState} HomeState */
 /** @typedef {import('./router.js').Route} Route */
 /** @typedef {import('../../vendor/preact/preact.module.js').ComponentChildren} Children */
@@ -36,7 +36,7 @@ const waiting = new Set();
  * Calls at the next frame, once however often it is asked: however much comes, a view is made once a frame.
  * @param {() => void} run
  */
-export function atFrame(run) {
+function atFrame(run) {
   if (waiting.size === 0) {
     requestAnimationFrame(() => {
       const now = [...waiting];
@@ -69,7 +69,7 @@ export function useModel(model) {
 }
 
 /** The time, every half minute. */
-export function useNow() {
+function useNow() {
   const [now, set] = useState(Date.now());
   useLayoutEffect(() => {
     const timer = setInterval(() => set(Date.now()), 30_000);
@@ -78,17 +78,33 @@ export function useNow() {
   return now;
 }
 
-/** A link that breaks for a moment is no news. */
-const TELL_AFTER_MS = 700;
+/**
+ * The last number that the session has given, as far as one knows.
+ * @param {Entry[]} entries
+ * @param {number} results as the list has it
+ */
+export function useMostResults(entries, results) {
+  return useMemo(() => {
+    for (let at = entries.length - 1; at >= 0; at -= 1) {
+      const number = resultNumber(entries[at]?.result ?? '');
+      if (number > 0) return Math.max(number, results);
+    }
+    return results;
+  }, [entries, results]);
+}
+
 const REFOCUS_AFTER_MS = 50;
+const REFOCUS_LOOKS = 100;
 
 /**
- * `up`: where back leads when one came from outside. `below`: what stands under the title.
+ * `up`: where back leads when one came from outside. `home`: whose link is told of, if not that of the one looked at last.
+ * `below`: what stands under the title.
  * @param {{title: string, up?: Partial<Route> & {view: Route['view']}, home?: Home | null, actions?: Children,
  *   below?: Children, children?: Children}} props
  */
-export function Frame({ title, up, home, actions, below, children }) {
+export function Frame({ title, up, home: given, actions, below, children }) {
   const { router, household } = useAround();
+  const home = given === undefined ? household.looked : given;
   const spot = useSpot();
   /** @type {{current: HTMLElement | null}} */
   const head = useRef(null);
@@ -104,12 +120,17 @@ export function Frame({ title, up, home, actions, below, children }) {
     arrived = true;
     if (spot.left === null) return undefined;
     const { key, href, at } = spot.left;
-    const timer = setTimeout(() => {
+    // The link is there when what is kept was read, or the daemon has answered.
+    let looks = 0;
+    const timer = setInterval(() => {
       const within = key === '' ? main.current : main.current?.querySelector(`[data-key="${CSS.escape(key)}"]`);
       const links = within?.querySelectorAll(`a[href="${CSS.escape(href)}"]`);
-      /** @type {HTMLElement | undefined} */ (links?.[at])?.focus({ preventScroll: true });
+      const link = /** @type {HTMLElement | undefined} */ (links?.[at]);
+      const elsewhere = ![head.current, document.body].includes(/** @type {any} */ (document.activeElement));
+      if (link !== undefined && !elsewhere) link.focus({ preventScroll: true });
+      if (link !== undefined || elsewhere || ++looks > REFOCUS_LOOKS) clearInterval(timer);
     }, REFOCUS_AFTER_MS);
-    return () => clearTimeout(timer);
+    return () => clearInterval(timer);
   }, []);
   const leave = (/** @type {MouseEvent} */ event) => {
     const link = event.target instanceof Element ? event.target.closest('a[href^="#/"]') : null;
@@ -174,16 +195,11 @@ function LinkDot({ home }) {
 /** @param {{home: Home}} props */
 function LinkBanner({ home }) {
   const state = useModel(home);
-  const { link } = state;
+  const { link, away } = state;
   const now = useNow();
-  const [told, tell] = useState(false);
   const linked = link.kind === 'linked';
-  useEffect(() => {
-    const timer = setTimeout(() => tell(!linked), linked ? 0 : TELL_AFTER_MS);
-    return () => clearTimeout(timer);
-  }, [linked]);
   const sentence = sentenceOf(state);
-  const shown = told && sentence !== '';
+  const shown = away && sentence !== '';
   return h(
     'div',
     { class: `link-state ${shown ? `banner ${link.kind}` : ''}`, ...(shown ? { role: 'region', 'aria-label': 'Link' } : {}) },
@@ -199,8 +215,8 @@ function LinkBanner({ home }) {
 
 /** @param {HomeState} state */
 function sentenceOf({ link }) {
-  if (link.kind === 'reconnecting') return `Reconnecting since ${clock(link.since_ms)}.`;
-  if (link.kind === 'offline') return `Offline since ${clock(link.since_ms)}.`;
+  if (link.kind === 'reconnecting') return `Reconnecting since ${since(link.since_ms)}.`;
+  if (link.kind === 'offline') return `Offline since ${since(link.since_ms)}.`;
   return link.kind === 'refused' ? link.why : '';
 }
 
@@ -214,9 +230,17 @@ function ageOf({ as_of_ms }, now) {
   return `What you see is ${duration(Math.max(now - as_of_ms, 0))} old.`;
 }
 
-/** @param {{children?: string}} props */
+/** @param {{children?: Children}} props */
 export function Notice({ children }) {
   return h('p', { class: 'notice', role: 'status' }, children);
+}
+
+/** What stands where something would, if there were a link. It comes by itself when there is one. */
+export const NOT_KEPT = 'Not kept here: it needs the link.';
+
+/** In the place of what is on its way. @param {{home: Home}} props */
+export function Waiting({ home }) {
+  return h(Notice, null, useModel(home).away ? NOT_KEPT : 'Loading…');
 }
 
 /** Small pictures, made of lines. */

@@ -1,13 +1,10 @@
 // Everything that the page has open: the pairings, a home for each that was looked at, and the sessions in them.
 
-import { linkUrl, normalizeCode, parsePairUrl } from '../core/codes.js';
-import { deleteDatabase } from '../core/database.js';
-import { WireError } from '../core/faults.js';
+import { linkUrl, pair, Pairings } from '../core/pairings.js';
+import { deleteDatabase, Memory, openDatabase } from '../core/database.js';
 import { Home } from '../core/home.js';
 import { Observable } from '../core/observable.js';
-import { pair } from '../core/pair.js';
-import { Pairings } from '../core/pairings.js';
-import { forgetShell } from '../shell.js';
+import { allowed, forgetShell, keepShell, otherTabs } from '../core/surroundings.js';
 
 /** @typedef {import('../core/types.js').Pairing} Pairing */
 /** @typedef {import('../core/types.js').Surroundings} Surroundings */
@@ -19,52 +16,105 @@ const MOST_OPEN = 3;
 const WRAP = 'waybread-wrap';
 
 /**
- * `ready`: what is kept was read. `wrap`: whether lines from tools are wrapped.
- * @typedef {{pairings: Pairing[], ready: boolean, wrap: boolean, updated: boolean}} HouseholdState
+ * `ready`: what is kept was read. `wrap`: whether lines from tools are wrapped. `notice`: a sentence where this browser
+ * keeps nothing, or empty.
+ * @typedef {{pairings: Pairing[], ready: boolean, wrap: boolean, updated: boolean, notice: string}} HouseholdState
  */
 
 /** @extends {Observable<HouseholdState>} */
 export class Household extends Observable {
-  #database;
+  /** Called when everything that was kept is gone. */
+  onForgotten = () => {};
+  /** The home that was looked at last. @type {Home | null} */
+  looked = null;
+  /** @type {Database} */
+  #database = new Memory();
   #around;
-  #pairings;
+  /** Nothing may be kept from then on, until a person pairs again, here or in another tab. */
+  #forgotten = false;
   /** @type {Map<string, Home>} */
   #homes = new Map();
   /** The last one is the one looked at. @type {{home: Home, model: SessionModel}[]} */
   #open = [];
+  /** Tells the other tabs that the pairings are others now, or that all is forgotten. @type {(all: boolean) => void} */
+  #tell = otherTabs((all) => {
+    if (all) this.#forget();
+    else void (this.#forgotten ? this.load() : this.#look());
+  });
 
-  /**
-   * @param {Database} database
-   * @param {Surroundings} around
-   */
-  constructor(database, around) {
-    super({ pairings: [], ready: false, wrap: localStorage.getItem(WRAP) === 'on', updated: false });
-    this.#database = database;
+  /** @param {Surroundings} around */
+  constructor(around) {
+    const wrap = allowed(() => localStorage.getItem(WRAP)) === 'on';
+    super({ pairings: [], ready: false, wrap, updated: false, notice: '' });
     this.#around = around;
-    this.#pairings = new Pairings(database);
   }
 
+  /** Reads what is kept, and keeps the page. */
   async load() {
-    this._set({ pairings: await this.#pairings.list(), ready: true });
+    await this.#use(await openDatabase());
+    void keepShell(() => this._set({ updated: true }));
+  }
+
+  get #pairings() {
+    return new Pairings(this.#database);
+  }
+
+  /** @param {Database} database */
+  async #use(database) {
+    this.#forgotten = false;
+    this.#database = database;
+    database.onGone = () => this.#forget();
+    await this.#look();
+  }
+
+  /** Takes over what is kept now: another tab may have changed it. */
+  async #look() {
+    const database = this.#database;
+    const pairings = await this.#pairings.list().catch(() => null);
+    if (database !== this.#database || this.#forgotten) return;
+    if (pairings === null) {
+      // It opens and cannot be read.
+      if (!this.state.ready) await this.#use(new Memory());
+      return;
+    }
+    this._set({ pairings, ready: true, notice: database instanceof Memory ? KEEPS_NOTHING : '' });
+    for (const { pairing } of this.#homes.values()) {
+      if (!pairings.some(({ id, token }) => id === pairing.id && token === pairing.token)) void this.#drop(pairing.id);
+    }
+  }
+
+  /** Everything that this browser keeps is gone, or about to be. */
+  #forget() {
+    this.#database.onGone = () => {};
+    this.#database.close();
+    this.#forgotten = true;
+    this.#database = new Memory();
+    this._set({ pairings: [], notice: NOTHING_KEPT });
+    for (const id of this.#homes.keys()) void this.#drop(id);
+    allowed(() => localStorage.clear());
+    allowed(() => sessionStorage.clear());
+    this.onForgotten();
+  }
+
+  /** The page is left, or comes back as it was. @param {boolean} left */
+  rest(left) {
+    this.#database.rest(left);
   }
 
   wake() {
+    if (document.hidden) this.keep();
+    void this.#look();
     for (const home of this.#homes.values()) home.wake();
   }
 
   /** The page may end at any moment from now on. */
   keep() {
-    for (const home of this.#homes.values()) void home.cache.flush();
-  }
-
-  /** A newer version of the page is there. */
-  noteUpdate() {
-    this._set({ updated: true });
+    for (const home of this.#homes.values()) home.keep();
   }
 
   /** @param {boolean} wrap */
   setWrap(wrap) {
-    localStorage.setItem(WRAP, wrap ? 'on' : 'off');
+    allowed(() => localStorage.setItem(WRAP, wrap ? 'on' : 'off'));
     this._set({ wrap });
   }
 
@@ -77,11 +127,13 @@ export class Household extends Observable {
     const pairing = id === '' ? pairings[0] : pairings.find((one) => one.id === id);
     if (pairing === undefined) return null;
     const known = this.#homes.get(pairing.id);
-    if (known !== undefined) return known;
-    const home = new Home(pairing, this.#database, this.#around);
-    this.#homes.set(pairing.id, home);
-    home.wire.subscribe(() => void this.#learnName(home));
-    void home.start();
+    const home = known ?? new Home(pairing, this.#database, this.#around);
+    this.looked = home;
+    if (known === undefined) {
+      this.#homes.set(pairing.id, home);
+      home.wire.subscribe(() => void this.#learnName(home));
+      void home.start();
+    }
     return home;
   }
 
@@ -100,45 +152,34 @@ export class Household extends Observable {
 
   /**
    * Takes up a pairing code. Rejects with an error whose message is a sentence for a person.
-   * @param {string} given a link or a code
+   * @param {{url: string, code: string}} offer
    * @param {string} name of this phone
    * @returns {Promise<Pairing>}
    */
-  async pair(given, name) {
-    const here = linkUrl(location.href);
-    const link = parsePairUrl(given);
-    const code = link?.code ?? normalizeCode(given);
-    if (code === '') throw new Error(NO_CODE);
-    const url = link?.url ?? here;
-    try {
-      const paired = await pair(url, code, name, this.#around);
-      const pairing = await this.#pairings.add({ url, name: new URL(url).host, paired });
-      await this.#drop(pairing.id);
-      await this.load();
-      return pairing;
-    } catch (fault) {
-      if (fault instanceof WireError && fault.code === 'unreachable' && url !== here) {
-        throw new Error(`${fault.message} ${ELSEWHERE}`, { cause: fault });
-      }
-      throw fault;
-    }
+  async pair({ url, code }, name) {
+    const paired = await pair(url, code, name, this.#around, linkUrl(location.href));
+    if (this.#forgotten) await this.load();
+    const pairing = await this.#pairings.add({ url, name: new URL(url).host, paired });
+    this.#tell(false);
+    await this.#look();
+    return pairing;
   }
 
   /** @param {string} id */
   async signOut(id) {
-    await this.#drop(id);
     await this.#pairings.remove(id);
-    await this.load();
+    this.#tell(false);
+    await this.#look();
   }
 
-  /** Deletes everything that this browser keeps of the page. The page has to be loaded anew afterwards. */
+  /** Deletes everything that this browser keeps of the page, in all its tabs. */
   async forgetAll() {
-    await Promise.all([...this.#homes.keys()].map((id) => this.#drop(id)));
-    this.#database.close();
-    await deleteDatabase();
+    this.#tell(true);
+    // A tab that sleeps and does not let go of the database has an empty one at least.
+    const cleared = Promise.all(this.state.pairings.map(({ id }) => this.#pairings.remove(id)));
+    this.#forget();
+    await Promise.any([cleared, deleteDatabase()]).catch(() => this._set({ notice: NOT_DELETED }));
     await forgetShell();
-    localStorage.clear();
-    sessionStorage.clear();
   }
 
   /** @param {string} id */
@@ -148,6 +189,7 @@ export class Household extends Observable {
     for (const one of this.#open) if (one.home === home) one.model.close();
     this.#open = this.#open.filter((one) => one.home !== home);
     this.#homes.delete(id);
+    if (this.looked === home) this.looked = null;
     await home.close();
   }
 
@@ -157,12 +199,12 @@ export class Household extends Observable {
     const { id } = home.pairing;
     const known = this.state.pairings.find((one) => one.id === id);
     if (welcome === null || known === undefined || welcome.name === known.name) return;
-    await this.#pairings.rename(id, welcome.name);
-    this._set({ pairings: await this.#pairings.list() });
+    // Another tab may have signed out of it.
+    await this.#pairings.rename(id, welcome.name).catch(() => {});
+    await this.#look();
   }
 }
 
-const NO_CODE =
-  'This is neither a pairing link nor a code: a code has 26 letters and digits. Get one with “waybread pair”.';
-const ELSEWHERE =
-  'If it runs, name it in page_daemons of the daemon that this page is from, and this page in its own allowed_origins.';
+const KEEPS_NOTHING = 'This browser keeps nothing for this page: pair again each time it is loaded.';
+const NOTHING_KEPT = 'Everything that this browser kept for this page was deleted.';
+const NOT_DELETED = 'This browser did not delete what it keeps for this page.';

@@ -2,44 +2,60 @@
 
 import { h } from '../../vendor/preact/preact.module.js';
 import { useEffect, useRef, useState } from '../../vendor/preact/hooks.module.js';
-import { groupCode, parsePairUrl } from '../core/codes.js';
+import { WireError } from '../core/frames.js';
+import { groupCode, linkUrl, readOffer } from '../core/pairings.js';
 import { Frame, useAround, useModel } from './frame.js';
+
+const NO_CODE =
+  'This is neither a pairing link nor a code: a code has 26 letters and digits. Get one with `waybread pair`.';
+const NONE = { why: '', page: '' };
 
 /** @param {{offered: string, taken: () => void}} props `offered`: an address with a code that the page was opened with */
 export function Pair({ offered, taken }) {
   const { router, household } = useAround();
-  const { pairings } = useModel(household);
+  const { pairings, notice } = useModel(household);
   const [given, setGiven] = useState('');
   const [name, setName] = useState(nameOfThis());
-  const [problem, tell] = useState('');
+  // `page`: the address of the page of the daemon that this one cannot pair with.
+  const [problem, tell] = useState(NONE);
   const [busy, setBusy] = useState(false);
   /** @type {{current: HTMLInputElement | null}} */
   const field = useRef(null);
-  const link = offered === '' ? null : parsePairUrl(offered);
+  const here = linkUrl(location.href);
+  const link = offered === '' ? null : readOffer(offered, here);
   useEffect(() => {
-    if (offered !== '' && link === null)
-      tell('The address that this page was opened with holds no code. Ask for a new one.');
+    if (offered === '') return;
+    tell(link ? NONE : { ...NONE, why: NO_CODE });
   }, [offered]);
+  useEffect(() => {
+    if (problem.why !== '') field.current?.focus();
+  }, [problem]);
   const submit = async (/** @type {Event} */ event) => {
     event.preventDefault();
     if (busy) return;
+    const offer = link ?? readOffer(given, here);
+    if (offer === null) return tell({ ...NONE, why: NO_CODE });
     setBusy(true);
-    tell('');
+    tell(NONE);
     try {
-      const pairing = await household.pair(link === null ? given : offered, name.trim() || nameOfThis());
+      const pairing = await household.pair(offer, name.trim() || nameOfThis());
       taken();
       const several = household.state.pairings.length > 1;
       router.go({ view: 'sessions', pairing: several ? pairing.id : '' }, { replace: true });
     } catch (fault) {
-      tell(fault instanceof Error ? fault.message : String(fault));
+      const { message, code } = /** @type {WireError} */ (fault);
+      const elsewhere = code === 'unreachable' && offer.url !== here;
+      const page = elsewhere ? offer.url.replace('ws', 'http').replace(/link$/, `#pair=${offer.code}`) : '';
+      tell({ why: message, page });
       setBusy(false);
-      taken();
-      field.current?.focus();
+      // Any other refusal may pass, and the code may still be good then.
+      if (code === 'unauthenticated') taken();
     }
   };
   const main = h(
     'form',
     { class: 'sheet', onSubmit: submit },
+    h('p', { class: 'problem', role: 'status' }, notice),
     h(
       'p',
       null,
@@ -77,7 +93,8 @@ export function Pair({ offered, taken }) {
       autocomplete: 'off',
       onInput: (/** @type {Event} */ event) => setName(/** @type {HTMLInputElement} */ (event.target).value),
     }),
-    h('p', { class: 'problem', role: 'alert' }, problem),
+    h('p', { class: 'problem', role: 'alert' }, problem.why),
+    problem.page && h('p', null, h('a', { class: 'button', href: problem.page }, `Open ${new URL(problem.page).host}`)),
     h('button', { class: 'button main', type: 'submit', disabled: busy }, busy ? 'Pairing…' : 'Pair'),
   );
   return pairings.length === 0

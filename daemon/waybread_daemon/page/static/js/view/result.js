@@ -1,18 +1,15 @@
-// A result in full, behind its id; or a text of the transcript as it was sent.
+// A result in full, behind its id; or a text of the transcript as it was sent, or what its tool was asked.
 
 import { h } from '../../vendor/preact/preact.module.js';
 import { useEffect, useMemo, useRef, useState } from '../../vendor/preact/hooks.module.js';
-import { WireError } from '../core/faults.js';
-import { resultId } from '../core/ids.js';
+import { resultId } from '../core/texts.js';
 import { ResultWindows } from '../core/result.js';
 import { CopyBar, FindBar, Finding, LineBar } from './bars.js';
-import { askedFor } from './entry.js';
-import { counted, number as written } from './format.js';
-import { Frame, icon, Notice, useAround, useModel, useSpot } from './frame.js';
+import { allAskedFor, askedFor } from './entry.js';
+import { counted, number as written, plain } from './text.js';
+import { Frame, icon, NOT_KEPT, Notice, useAround, useModel, useMostResults, useSpot, Waiting } from './frame.js';
 import { Rows } from './rows.js';
 import { address } from './router.js';
-import { plain } from './text.js';
-import { useMostResults } from './transcript.js';
 
 /** @typedef {import('../core/types.js').Entry} Entry */
 /** @typedef {import('../core/home.js').Home} Home */
@@ -23,10 +20,8 @@ import { useMostResults } from './transcript.js';
 const CHANGES = new Set(['edit', 'multiedit', 'apply_patch', 'write']);
 const NOTE_AFTER_MS = 500;
 
-/** @param {{home: Home, route: Route}} props */
-export function Result({ home, route }) {
-  const { household } = useAround();
-  const model = household.session(home, route.session);
+/** @param {{home: Home, route: Route, model: SessionModel}} props */
+export function Result({ home, route, model }) {
   const { entries } = useModel(model);
   const id = resultId(route.number);
   const entry = useMemo(() => entries.find((one) => one.result === id), [entries, id]);
@@ -35,61 +30,55 @@ export function Result({ home, route }) {
     await source.lines(Math.max(route.line, 1), 1);
     return source;
   };
-  return h(Lines, { home, route, model, entry, name: id, load });
+  return h(Lines, { home, route, model, entry, name: id, ready: true, load });
 }
 
-/** @param {{home: Home, route: Route}} props */
-export function Sent({ home, route }) {
-  const { household } = useAround();
-  const model = household.session(home, route.session);
+/** @param {{home: Home, route: Route, model: SessionModel}} props */
+export function Sent({ home, route, model }) {
   const { entries, loading } = useModel(model);
   const entry = useMemo(() => entries.find((one) => one.seq === route.seq), [entries, route.seq]);
   const load = async () => {
-    if (entry !== undefined) return textSource(await model.fullText(entry));
-    const pieces = [];
-    /** @type {number | null} */
-    let from_char = 0;
-    while (from_char !== null) {
-      /** @type {import('../core/types.js').TextPiece} */
-      const piece = await home.wire.request({ type: 'entry_text', seq: route.seq, from_char });
-      pieces.push(piece.text);
-      from_char = piece.next_char;
-    }
-    return textSource(pieces.join(''));
+    const one = entry ?? (await model.entry(route.seq));
+    return textSource(route.view === 'asked' ? allAskedFor(one) : await model.fullText(one));
   };
-  const name = entry === undefined || entry.result === '' ? 'Text as sent' : `${entry.result} as sent`;
-  if (loading && entry === undefined) return h(Frame, { title: name, home, children: h(Notice, null, 'Loading…') });
-  return h(Lines, { home, route, model, entry, name, load });
+  const name = `${entry?.result || 'Text'} as ${route.view}`;
+  return h(Lines, { home, route, model, entry, name, ready: !loading || entry !== undefined, load });
 }
 
 /**
- * @param {{home: Home, route: Route, model: SessionModel, entry: Entry | undefined, name: string,
+ * `ready`: whether it can be loaded yet. Without a link it is tried again when there is one.
+ * @param {{home: Home, route: Route, model: SessionModel, entry: Entry | undefined, name: string, ready: boolean,
  *   load: () => Promise<ResultWindows>}} props
  */
-function Lines({ home, route, model, entry, name, load }) {
+function Lines({ home, route, model, entry, name, ready, load }) {
   const { household } = useAround();
+  const { link } = useModel(home);
   const { wrap } = useModel(household);
   const { entries, row } = useModel(model);
   const [source, setSource] = useState(/** @type {ResultWindows | null} */ (null));
   const [problem, tell] = useState('');
   const most = useMostResults(entries, row?.results ?? 0);
   useEffect(() => {
+    if (source !== null || !ready) return undefined;
     let left = false;
     load().then(
       (loaded) => !left && setSource(loaded),
-      (fault) => !left && tell(sentenceOf(fault, name)),
+      (fault) => !left && tell(isLost(fault) ? '' : sentenceOf(fault, name)),
     );
     return () => {
       left = true;
     };
-  }, []);
+  }, [link, ready]);
   const tool = source?.meta.tool || entry?.tool || (entry?.kind === 'recall' ? 'recall' : '');
   const asked = entry === undefined ? '' : askedFor(entry);
   const lines = source?.meta.lines ?? null;
-  const diff = entry === undefined ? CHANGES.has(tool) : entry.body === 'change' && !entry.error;
+  const changes = entry === undefined ? CHANGES.has(tool) : entry.body === 'change' && !entry.error;
+  const diff = changes && route.view !== 'asked';
   const { session, pairing } = route;
-  const sent =
-    route.view === 'result' && entry !== undefined ? address({ ...route, view: 'sent', seq: entry.seq, line: 0 }) : '';
+  const as = (/** @type {'sent' | 'asked'} */ view) =>
+    entry === undefined || view === route.view || (view === 'asked' && asked === '')
+      ? null
+      : h('a', { href: address({ ...route, view, seq: entry.seq, line: 0 }) }, `as ${view}`);
   return h(
     Frame,
     {
@@ -101,25 +90,30 @@ function Lines({ home, route, model, entry, name, load }) {
         { class: 'sub' },
         asked === '' ? null : h('span', { class: 'code', dir: 'ltr' }, plain(asked)),
         lines === null ? null : h('span', null, counted(lines, 'line')),
-        sent === '' ? null : h('a', { href: sent }, 'as sent'),
+        as('sent'),
+        as('asked'),
       ),
     },
     problem !== ''
       ? h(Notice, null, problem)
       : source === null || lines === null
-        ? h(Notice, null, 'Loading…')
-        : h(Shown, { source, count: lines, route, wrap, most, diff }),
+        ? h(Waiting, { home })
+        : h(Shown, { home, source, count: lines, route, wrap, most, diff }),
   );
 }
 
-/** @param {{source: ResultWindows, count: number, route: Route, wrap: boolean, most: number, diff: boolean}} props */
-function Shown({ source, count, route, wrap, most, diff }) {
+/**
+ * @param {{home: Home, source: ResultWindows, count: number, route: Route, wrap: boolean, most: number,
+ *   diff: boolean}} props
+ */
+function Shown({ home, source, count, route, wrap, most, diff }) {
   const { household } = useAround();
+  const { link, away } = useModel(home);
   const spot = useSpot();
   const finding = useMemo(() => new Finding(source), [source]);
   const { text } = useModel(finding);
   const [open, setOpen] = useState(/** @type {'find' | 'line' | 'copy' | ''} */ (''));
-  const [seen, setSeen] = useState([1, 1]);
+  const [seen, setSeen] = useState(/** @type {[number, number, boolean]} */ ([1, 1, true]));
   const [problem, tell] = useState('');
   /** @type {{current: Rows | null}} */
   const rows = useRef(null);
@@ -133,12 +127,26 @@ function Shown({ source, count, route, wrap, most, diff }) {
   useEffect(() => {
     if (current !== undefined && rows.current !== null) rows.current.toSight(current.line);
   }, [current]);
-  const [first = 1, last = 1] = seen;
-  const onSeen = (/** @type {number} */ from, /** @type {number} */ to, /** @type {number} */ px) => {
+  useEffect(() => tell(''), [link]);
+  const [first, last, whole] = seen;
+  /** @type {import('./rows.js').RowsProps['onSeen']} */
+  const onSeen = (from, to, px, all) => {
     spot.setPlace({ line: from, px });
     clearTimeout(noting.current);
     noting.current = setTimeout(() => spot.noteLine(from), NOTE_AFTER_MS);
-    setSeen((now) => (now[0] === from && now[1] === to ? now : [from, to]));
+    setSeen((now) => (now[0] === from && now[1] === to && now[2] === all ? now : [from, to, all]));
+  };
+  const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
+    if (event.key !== 'Escape' || open === '') return;
+    event.preventDefault();
+    if (finding.state.running) {
+      finding.stop();
+      return;
+    }
+    /** @type {HTMLElement | null} */
+    const opener = /** @type {HTMLElement} */ (event.currentTarget).querySelector('[aria-expanded=true]');
+    opener?.focus();
+    opener?.click();
   };
   if (count === 0) return h(Notice, null, 'It is empty.');
   /** @type {(what: typeof open, name: string, picture: 'search' | 'line' | 'copy') => unknown} */
@@ -158,7 +166,7 @@ function Shown({ source, count, route, wrap, most, diff }) {
     );
   return h(
     'div',
-    { class: 'stage' },
+    { class: 'stage', onKeyDown },
     h(
       'div',
       { class: 'bar', role: 'toolbar', 'aria-label': 'Lines' },
@@ -186,25 +194,29 @@ function Shown({ source, count, route, wrap, most, diff }) {
       start,
       current,
       found: text === '' ? NOTHING : finding.byLine,
+      link,
       onSeen,
-      onProblem: tell,
+      onProblem: (/** @type {unknown} */ fault) => tell(isLost(fault) ? NOT_KEPT : sentenceOf(fault, '')),
       control: rows,
     }),
+    away && !whole ? h('p', { class: 'over low', role: 'status' }, NOT_KEPT) : null,
   );
 }
 
 const NOTHING = new Map();
 
+/** @param {any} fault whether there was no link, or not for long enough */
+function isLost(fault) {
+  return fault.code === 'link_lost';
+}
+
 /**
- * @param {unknown} fault
+ * @param {any} fault
  * @param {string} name
+ * @returns {string}
  */
 function sentenceOf(fault, name) {
-  if (fault instanceof WireError) {
-    if (fault.code === 'unknown_result') return `This session has no result ${name}.`;
-    if (fault.code === 'gone' || fault.code === 'unknown_session') return 'This session is not there (any more).';
-  }
-  return fault instanceof Error ? fault.message : String(fault);
+  return fault.code === 'unknown_result' ? `This session has no result ${name}.` : fault.message;
 }
 
 /**

@@ -1,12 +1,13 @@
 // The address bar: which view is shown, and where in it one was. All of it is behind the `#`, which no server is told.
 
-import { resultId, resultNumber } from '../core/ids.js';
+import { resultId, resultNumber } from '../core/texts.js';
 import { Observable } from '../core/observable.js';
+import { allowed } from '../core/surroundings.js';
 
 /**
  * Where a person is. What does not apply is empty or 0. `pairing`: its id, where there are several. `line`: where to
- * begin in a result. `seq`: the entry whose text is shown as it was sent.
- * @typedef {{view: 'sessions' | 'pair' | 'settings' | 'transcript' | 'result' | 'sent' | 'files', pairing: string,
+ * begin in a result. `seq`: the entry whose text is shown as it was sent, or what its tool was asked.
+ * @typedef {{view: 'sessions' | 'pair' | 'settings' | 'transcript' | 'result' | 'sent' | 'asked' | 'files', pairing: string,
  *   session: string, number: number, seq: number, line: number}} Route
  */
 
@@ -26,6 +27,7 @@ export function address(given) {
   const from = line > 1 ? `?line=${line}` : '';
   if (view === 'result') return `${at}/r/${resultId(number).slice(1)}${from}`;
   if (view === 'sent') return `${at}/e/${seq}${from}`;
+  if (view === 'asked') return `${at}/a/${seq}${from}`;
   return view === 'files' ? `${at}/files` : at;
 }
 
@@ -41,12 +43,19 @@ export function parseAddress(hash) {
   const home = { ...HOME, pairing };
   if (first === 'pair' || first === 'settings') return { ...HOME, view: first };
   if (first !== 's' || session === '') return home;
-  const line = Number(new URLSearchParams(query).get('line') ?? 0);
-  const at = { ...home, session, line: Number.isSafeInteger(line) && line > 0 ? line : 0 };
+  const at = { ...home, session, line: positive(new URLSearchParams(query).get('line')) };
   const number = resultNumber(which.toLowerCase());
   if (what === 'r' && number > 0) return { ...at, view: 'result', number };
-  if (what === 'e' && /^\d{1,15}$/.test(which)) return { ...at, view: 'sent', seq: Number(which) };
+  const seq = positive(which);
+  if (what === 'e' && seq > 0) return { ...at, view: 'sent', seq };
+  if (what === 'a' && seq > 0) return { ...at, view: 'asked', seq };
   return { ...at, view: what === 'files' ? 'files' : 'transcript', line: 0 };
+}
+
+/** @param {string | null} text that is to be a whole number from 1; else it is 0 */
+function positive(text) {
+  const number = Number(text);
+  return Number.isSafeInteger(number) && number > 0 ? number : 0;
 }
 
 /** @param {string} part */
@@ -72,7 +81,7 @@ const MOST_PLACES = 60;
  */
 export class Router extends Observable {
   /** Where one was in each view of the history, and what one left it by. @type {Map<string, {place?: any, left?: Left}>} */
-  #places = new Map(readPlaces());
+  #places = new Map(allowed(() => JSON.parse(sessionStorage.getItem(PLACES) ?? '[]')));
   #depth = -1;
   /** The address that the page was opened with, where it carries a pairing code. */
   offered = '';
@@ -87,8 +96,16 @@ export class Router extends Observable {
     addEventListener('popstate', () => this.#look());
     addEventListener('hashchange', () => this.#look());
     addEventListener('pagehide', () => {
-      sessionStorage.setItem(PLACES, JSON.stringify([...this.#places].slice(-MOST_PLACES)));
+      if (this.#places.size > 0) {
+        allowed(() => sessionStorage.setItem(PLACES, JSON.stringify([...this.#places].slice(-MOST_PLACES))));
+      }
     });
+  }
+
+  /** Nothing is known any more of where one was. */
+  forget() {
+    this.#places = new Map();
+    this.go({ view: 'sessions' }, { replace: true });
   }
 
   /**
@@ -147,17 +164,11 @@ export class Router extends Observable {
     const known = /** @type {{key?: string, depth?: number} | null} */ (history.state);
     const key = known?.key ?? Math.random().toString(36).slice(2);
     const depth = known?.depth ?? this.#depth + 1;
-    if (known?.key !== key) history.replaceState({ key, depth }, '');
+    const route = parseAddress(location.hash);
+    // One that leads nowhere becomes that of what is shown.
+    const right = location.hash === '' ? '' : address(route);
+    if (known?.key !== key || location.hash !== right) history.replaceState({ key, depth }, '', right || null);
     this.#depth = depth;
-    this._set({ route: parseAddress(location.hash), key });
-  }
-}
-
-/** @returns {[string, {place?: unknown, left?: Left}][]} */
-function readPlaces() {
-  try {
-    return JSON.parse(sessionStorage.getItem(PLACES) ?? '[]');
-  } catch {
-    return [];
+    this._set({ route, key });
   }
 }

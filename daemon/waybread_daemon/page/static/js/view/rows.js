@@ -1,8 +1,8 @@
 // Lines, of which only those near what is seen are in the page: thousands or millions of them.
 
 import { Component, h } from '../../vendor/preact/preact.module.js';
-import { Position } from './position.js';
-import { Row } from './row.js';
+import { BLOCK_LINES } from '../core/result.js';
+import { Position, Row } from './row.js';
 
 /** @typedef {import('../core/types.js').Line} Line */
 /** @typedef {import('../core/types.js').Found} Found */
@@ -19,13 +19,15 @@ const REST_MS = 140;
 const MOST_LOOKS = 6;
 
 /**
- * `onSeen` is told the first and last line in sight.
+ * `onSeen` is told the first and last line in sight, and whether all of them are here. `link`: with another one, what could not
+ * be had is asked for again.
  * @typedef {{source: Source, count: number, wrap: boolean, diff: boolean, where: Where, start: {line: number, px: number},
- *   current: Found | undefined, found: Map<number, Found[]>, onSeen: (first: number, last: number, px: number) => void,
- *   onProblem: (sentence: string) => void, control: {current: Rows | null}}} RowsProps
+ *   current: Found | undefined, found: Map<number, Found[]>, link: object,
+ *   onSeen: (first: number, last: number, px: number, whole: boolean) => void,
+ *   onProblem: (fault: unknown) => void, control: {current: Rows | null}}} RowsProps
  */
 
-/** @extends {Component<RowsProps, {tick: number}>} */
+/** @extends {Component<RowsProps>} */
 export class Rows extends Component {
   /** @type {HTMLElement | null} */
   #scroller = null;
@@ -40,7 +42,8 @@ export class Rows extends Component {
   /** Heights of wrapped lines. @type {Map<number, number>} */
   #heights = new Map();
   #asked = 0;
-  #missed = 0;
+  /** Windows that were asked for and are not here. @type {Set<number>} */
+  #missed = new Set();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #rest;
   /** @type {ResizeObserver | null} */
@@ -57,7 +60,6 @@ export class Rows extends Component {
   /** @param {RowsProps} props */
   constructor(props) {
     super(props);
-    this.state = { tick: 0 };
     this.position.line = Math.min(Math.max(props.start.line, 1), Math.max(props.count, 1));
     this.position.px = props.start.px;
   }
@@ -66,7 +68,8 @@ export class Rows extends Component {
   componentDidMount() {
     this.props.control.current = this;
     this.#resized = new ResizeObserver((seen) => {
-      if (seen.some((one) => one.target === this.#scroller)) this.#measureAll();
+      const grew = this.#rowHeight !== this.#lineHeight();
+      if (grew || seen.some((one) => one.target === this.#scroller)) this.#measureAll();
       else this.#settle();
     });
     if (this.#scroller !== null) this.#resized.observe(this.#scroller);
@@ -77,6 +80,7 @@ export class Rows extends Component {
   /** @override @param {RowsProps} before */
   componentDidUpdate(before) {
     if (before.wrap !== this.props.wrap) this.#heights.clear();
+    if (before.link !== this.props.link) this.#missed.clear();
     this.#settle();
   }
 
@@ -88,7 +92,7 @@ export class Rows extends Component {
   }
 
   /**
-   * Puts a line at the top, or near it.
+   * Puts the beginning of a line at the top, or near it.
    * @param {number} line
    * @param {number} [above] pixels that are to stay above it
    */
@@ -97,15 +101,17 @@ export class Rows extends Component {
     this.position.px = 0;
     this.#toEnd = line >= this.props.count;
     this.position.move(-above, this.#height);
-    this.#again();
+    // Far within a long line there is nothing of the others.
+    if (this.#scroller !== null) this.#scroller.scrollLeft = 0;
+    this.forceUpdate();
   }
 
   /**
-   * Puts a line in sight, where it is not already.
+   * Puts a line in sight, where nothing of it is.
    * @param {number} line
    */
   toSight(line) {
-    if (line < this.position.line || line >= this.#lastSeen()) this.toLine(line, this.#height / 3);
+    if (line < this.position.line || line > this.#lastSeen()) this.toLine(line, this.#height / 3);
   }
 
   /** @override */
@@ -163,17 +169,20 @@ export class Rows extends Component {
    */
   #bring = (mark) => {
     const scroller = /** @type {HTMLElement} */ (this.#scroller);
+    // The line may have another height by now.
+    this.#measure();
+    this.#toEnd = false;
     const [place, view] = [mark.getBoundingClientRect(), scroller.getBoundingClientRect()];
     const aside = place.left < view.left + view.width / 4 || place.right > view.right;
     if (aside) scroller.scrollLeft += place.left - view.left - view.width / 2;
     if (place.top >= view.top && place.bottom <= view.bottom) return;
     this.position.move(place.top - view.top - this.#height / 3, this.#height);
-    this.#again();
+    this.forceUpdate();
   };
 
   /** @param {number} number */
   #row(number) {
-    const { count, diff, where, found, current, source } = this.props;
+    const { count, diff, where, found, current, source, onProblem } = this.props;
     const places = found.get(number);
     return h(Row, {
       key: number,
@@ -187,6 +196,7 @@ export class Rows extends Component {
       current: current?.line === number ? current : undefined,
       source,
       onMark: this.#bring,
+      onProblem,
     });
   }
 
@@ -212,10 +222,13 @@ export class Rows extends Component {
   }
 
   #scrolled() {
-    const top = this.#scroller?.scrollTop ?? 0;
+    if (this.#scroller === null) return;
+    const { scrollTop: top, scrollHeight, clientHeight } = this.#scroller;
     const delta = top - this.#top;
     if (Math.abs(delta) < 0.5) return;
     this.#top = top;
+    // Further up and yet at the end: the way became shorter, nobody scrolled.
+    if (delta < 0 && top + clientHeight > scrollHeight - 1) return;
     const way = this.#way();
     const leaps = this.#exact || Math.abs(delta) > this.#height * 1.5;
     this.#toEnd = leaps && top >= way - 1;
@@ -226,46 +239,61 @@ export class Rows extends Component {
       const stuck = top <= 0 || top >= way - 1;
       this.#rest = setTimeout(() => this.#place(), stuck ? 0 : REST_MS);
     }
-    this.#again();
+    this.forceUpdate();
   }
 
   /** Puts the scroller where the position is. */
   #place() {
     const scroller = this.#scroller;
     if (scroller === null) return;
+    const { scrollTop } = scroller;
     const top = this.position.share(this.#height) * this.#way();
-    if (Math.abs(scroller.scrollTop - top) < 1) return;
+    if (Math.abs(scrollTop - top) < 1) return;
     scroller.scrollTop = top;
     this.#top = scroller.scrollTop;
-    this.#again();
+    // It cannot go there where it has become higher, which is not measured yet: to try again at once would never end.
+    if (this.#top !== scrollTop) this.forceUpdate();
+  }
+
+  /** How high a line is that is not wrapped: letters may grow while one reads. */
+  #lineHeight() {
+    const { lineHeight } = getComputedStyle(/** @type {HTMLElement} */ (this.#scroller));
+    return parseFloat(lineHeight) || this.#rowHeight;
   }
 
   #measureAll() {
     const scroller = this.#scroller;
     if (scroller === null) return;
     this.#height = scroller.clientHeight;
-    this.#rowHeight = parseFloat(getComputedStyle(scroller).getPropertyValue('line-height')) || this.#rowHeight;
+    this.#rowHeight = this.#lineHeight();
     this.#heights.clear();
-    this.#again();
+    this.forceUpdate();
+  }
+
+  /** Whether lines are of other heights than was known. */
+  #measure() {
+    let news = false;
+    if (!this.props.wrap) return news;
+    for (const element of this.#block?.children ?? []) {
+      const line = Number(/** @type {HTMLElement} */ (element).dataset['line']);
+      const height = /** @type {HTMLElement} */ (element).offsetHeight;
+      if (this.#heights.get(line) === height) continue;
+      this.#heights.set(line, height);
+      news = true;
+    }
+    return news;
   }
 
   #settle() {
-    let news = false;
-    if (this.props.wrap) {
-      for (const element of this.#block?.children ?? []) {
-        const line = Number(/** @type {HTMLElement} */ (element).dataset['line']);
-        const height = /** @type {HTMLElement} */ (element).offsetHeight;
-        if (this.#heights.get(line) === height) continue;
-        this.#heights.set(line, height);
-        news = true;
-      }
-    }
+    // What a person has scrolled may be told later.
+    this.#scrolled();
+    const news = this.#measure();
     // Lines at the end turn out to be higher than was thought.
     if (this.#toEnd) this.position.jump(1, this.#height);
     this.position.hold(this.#height);
     if (news && this.#looks < MOST_LOOKS) {
       this.#looks += 1;
-      this.#again();
+      this.forceUpdate();
       return;
     }
     this.#looks = 0;
@@ -279,7 +307,9 @@ export class Rows extends Component {
     }
     this.#load();
     const seen = this.#lastSeen();
-    this.props.onSeen(this.position.line, seen, this.position.px);
+    const { line, px } = this.position;
+    // What is in sight is of one window or two.
+    this.props.onSeen(line, seen, px, this.#lines.has(line) && this.#lines.has(seen));
   }
 
   #lastSeen() {
@@ -295,28 +325,30 @@ export class Rows extends Component {
   /** Asks for what is in the page and not here. */
   #load() {
     let first = this.#first;
-    while (first <= this.#last && this.#lines.has(first)) first += 1;
-    if (first > this.#last || this.#asked >= MOST_ASKED || this.#missed === first) return;
+    const blockOf = (/** @type {number} */ line) => Math.floor((line - 1) / BLOCK_LINES);
+    while (first <= this.#last && (this.#lines.has(first) || this.#missed.has(blockOf(first)))) first += 1;
+    if (first > this.#last || this.#asked >= MOST_ASKED) return;
+    const block = blockOf(first);
     this.#asked += 1;
+    this.#missed.add(block);
     this.props.source
-      .lines(first, this.#last - first + 1)
+      .lines(block * BLOCK_LINES + 1, BLOCK_LINES)
       .then(
         (lines) => {
           for (const line of lines) this.#lines.set(line.number, line);
-          if (lines.length === 0) this.#missed = first;
+          if (lines.length > 0) this.#missed.delete(block);
           for (const number of this.#lines.keys()) {
             if (this.#lines.size <= MOST_LINES) break;
             if (number < this.#first || number > this.#last) this.#lines.delete(number);
           }
         },
         (fault) => {
-          this.#missed = first;
-          this.props.onProblem(fault instanceof Error ? fault.message : String(fault));
+          if (fault?.code !== 'link_lost') this.props.onProblem(fault);
         },
       )
       .finally(() => {
         this.#asked -= 1;
-        this.#again();
+        this.forceUpdate();
       });
   }
 
@@ -327,9 +359,5 @@ export class Rows extends Component {
     else if (event.key === 'End') this.toLine(this.props.count);
     else return;
     event.preventDefault();
-  }
-
-  #again() {
-    this.setState(({ tick }) => ({ tick: tick + 1 }));
   }
 }

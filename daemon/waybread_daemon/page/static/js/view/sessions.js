@@ -2,11 +2,10 @@
 
 import { h } from '../../vendor/preact/preact.module.js';
 import { useEffect, useMemo, useRef, useState } from '../../vendor/preact/hooks.module.js';
-import { WireError } from '../core/faults.js';
-import { counted, size, when } from './format.js';
-import { Frame, icon, Notice, useAround, useModel, useSpot } from './frame.js';
+import { WireError } from '../core/frames.js';
+import { Frame, icon, Notice, useAround, useModel, useSpot, Waiting } from './frame.js';
 import { address } from './router.js';
-import { plain } from './text.js';
+import { counted, plain, size, when } from './text.js';
 import { VirtualList } from './virtual_list.js';
 
 /** @typedef {import('../core/types.js').SessionRow} SessionRow */
@@ -14,7 +13,7 @@ import { VirtualList } from './virtual_list.js';
 /** @typedef {import('./router.js').Route} Route */
 
 const ROW_PX = 92;
-const keyOf = (/** @type {SessionRow} */ row) => row.session;
+const nameOf = (/** @type {SessionRow} */ row) => row.session;
 const rowHeight = () => ROW_PX;
 
 /** @param {{home: Home, route: Route}} props */
@@ -57,7 +56,7 @@ export function Sessions({ home, route }) {
 /** @param {{home: Home, pairing: string}} props */
 function List({ home, pairing }) {
   const spot = useSpot();
-  const { sessions, loaded_all, loading, link } = useModel(home);
+  const { sessions, loaded_all, loading, link, away } = useModel(home);
   const kept = spot.place;
   const [sought, seek] = useState(String(kept?.sought ?? ''));
   const [problem, tell] = useState('');
@@ -87,7 +86,8 @@ function List({ home, pairing }) {
     // What is sought may be among those that were not loaded yet.
     if (words !== '' && problem === '') void loadMore();
   }, [words, sessions.length, loaded_all, link.kind]);
-  const look = useMemo(() => ({ pairing }), [pairing]);
+  const older = away && !loaded_all && sessions.length > 0;
+  const items = useMemo(() => (older ? [...found, OLDER] : found), [found, older]);
   const empty =
     words !== '' ? (loadingMore ? 'Looking through older ones…' : 'No session has that in its title.') : NO_SESSIONS;
   return h(
@@ -110,15 +110,20 @@ function List({ home, pairing }) {
       }),
     ),
     problem === '' ? null : h('p', { class: 'banner', role: 'alert' }, problem),
-    found.length === 0
-      ? h(Notice, null, loading && sessions.length === 0 ? 'Loading…' : empty)
+    items.length === 0
+      ? loading && sessions.length === 0
+        ? h(Waiting, { home })
+        : h(Notice, null, empty)
       : h(/** @type {any} */ (VirtualList), {
           key: words,
-          items: found,
-          keyOf,
+          items,
+          keyOf: nameOf,
           estimate: rowHeight,
-          render: (/** @type {SessionRow} */ row) => h(SessionLink, { row, pairing }),
-          look,
+          render: (/** @type {SessionRow} */ row) =>
+            row === OLDER
+              ? h('p', { class: 'rule' }, 'Older ones are not kept here: they need the link.')
+              : h(SessionLink, { row, pairing }),
+          look: pairing,
           label: 'Sessions',
           from: 0,
           whole: loaded_all,
@@ -132,6 +137,8 @@ function List({ home, pairing }) {
   );
 }
 
+/** Stands at the end of those that are kept. */
+const OLDER = /** @type {SessionRow} */ ({ session: '' });
 const NO_SESSIONS =
   'This device has no sessions yet. To see those of another one, pair with it: waybread pair --role viewer --device ID.';
 

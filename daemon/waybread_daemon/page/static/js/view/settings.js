@@ -2,22 +2,21 @@
 
 import { h } from '../../vendor/preact/preact.module.js';
 import { useEffect, useRef, useState } from '../../vendor/preact/hooks.module.js';
-import { wholeTime } from './format.js';
 import { Frame, useAround, useModel } from './frame.js';
 import { address } from './router.js';
+import { wholeTime } from './text.js';
 
 /** @typedef {import('../core/types.js').Pairing} Pairing */
 
 /** @param {{pairing: string}} props */
 export function Settings({ pairing }) {
   const { household } = useAround();
-  const { pairings, wrap } = useModel(household);
+  const { pairings, wrap, notice } = useModel(household);
   const [leaving, leave] = useState(/** @type {Pairing | 'all' | null} */ (null));
-  const server = household.home(pairing)?.wire.welcome?.server ?? '';
+  const server = (household.looked ?? household.home(pairing))?.wire.welcome?.server ?? '';
   const go = async () => {
     if (leaving === 'all') {
       await household.forgetAll();
-      location.replace('/');
     } else if (leaving !== null) {
       await household.signOut(leaving.id);
       leave(null);
@@ -29,6 +28,7 @@ export function Settings({ pairing }) {
     h(
       'div',
       { class: 'scroller page', tabIndex: 0, role: 'group', 'aria-label': 'Settings' },
+      h('p', { class: 'problem' }, notice),
       h('h2', null, 'Paired with'),
       h(
         'ul',
@@ -59,7 +59,6 @@ export function Settings({ pairing }) {
         ? null
         : h(Confirm, {
             title: leaving === 'all' ? 'Forget everything?' : `Sign out of ${leaving.name}?`,
-            text: 'The daemon keeps its sessions. To see them here you pair again.',
             yes: leaving === 'all' ? 'Forget' : 'Sign out',
             go,
             stay: () => leave(null),
@@ -92,9 +91,9 @@ function Paired({ pairing, several, leave }) {
 }
 
 /** Asks once more before something is gone.
- * @param {{title: string, text: string, yes: string, go: () => Promise<void>, stay: () => void}} props
+ * @param {{title: string, yes: string, go: () => Promise<void>, stay: () => void}} props
  */
-function Confirm({ title, text, yes, go, stay }) {
+function Confirm({ title, yes, go, stay }) {
   /** @type {{current: HTMLDialogElement | null}} */
   const dialog = useRef(null);
   const [busy, setBusy] = useState(false);
@@ -107,7 +106,7 @@ function Confirm({ title, text, yes, go, stay }) {
     'dialog',
     { ref: dialog, 'aria-labelledby': 'confirm-title', onCancel: stay, onClose: stay },
     h('h2', { id: 'confirm-title' }, title),
-    h('p', null, text),
+    h('p', null, 'The daemon keeps its sessions. To see them here you pair again.'),
     h(
       'div',
       { class: 'choices' },

@@ -1,8 +1,8 @@
-// Texts from tools and people: in pieces, each of one kind, and as elements. They are only ever text.
+// Texts from tools and people: in pieces, each of one kind, and as elements. They are only ever text. Numbers and times as
+// people read them.
 
 import { h } from '../../vendor/preact/preact.module.js';
-import { findIds, resultNumber } from '../core/ids.js';
-import { visible } from '../core/visible.js';
+import { findIds, firstOf, resultNumber, visible } from '../core/texts.js';
 import { address } from './router.js';
 
 /** @typedef {{pairing: string, session: string, most: number}} Where a session, and the last number that it has given */
@@ -71,7 +71,7 @@ export function diffKind(line) {
 }
 
 /** @param {string} text @returns {number} how many line ends it has */
-export function linesIn(text) {
+function linesIn(text) {
   let count = 0;
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count += 1;
   return count;
@@ -146,15 +146,6 @@ function firstLines(text, lines, chars) {
 }
 
 /**
- * Its beginning, without half of a character.
- * @param {string} text
- * @param {number} end
- */
-export function firstOf(text, end) {
-  return text.slice(0, (text.charCodeAt(end - 1) & 0xfc00) === 0xd800 ? end - 1 : end);
-}
-
-/**
  * @param {string} text
  * @param {Where} where
  */
@@ -175,8 +166,6 @@ export function plain(text) {
   return pieces(text, NOWHERE);
 }
 
-const CLASSES = { add: 'add', del: 'del', hunk: 'hunk' };
-
 /**
  * A text as it was sent: ids and the elided line lead to results, diffs have colours.
  * @param {string} text
@@ -187,9 +176,65 @@ const CLASSES = { add: 'add', del: 'del', hunk: 'hunk' };
 export function sentText(text, where, diff, before) {
   return partsOf(text, diff, before).map((part) => {
     if (part.kind === 'plain') return pieces(part.text, where);
-    if (part.kind !== 'elided') return h('span', { class: CLASSES[part.kind] }, pieces(part.text, where));
+    if (part.kind !== 'elided') return h('span', { class: part.kind }, pieces(part.text, where));
     const { number, line } = part;
     if (number === 0 || number > where.most) return part.text;
     return h('a', { class: 'elided', href: address({ ...where, view: 'result', number, line }) }, part.text);
   });
+}
+
+/** @param {Intl.DateTimeFormatOptions} options */
+function lazy(options) {
+  /** @type {Intl.DateTimeFormat | null} */
+  let made = null;
+  return (/** @type {number} */ at_ms) => (made ??= new Intl.DateTimeFormat(undefined, options)).format(at_ms);
+}
+
+const time = lazy({ hour: '2-digit', minute: '2-digit' });
+const date = lazy({ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+const year = lazy({ day: 'numeric', month: 'short', year: 'numeric' });
+const clock = lazy({ hour: '2-digit', minute: '2-digit', second: '2-digit' });
+export const wholeTime = lazy({ dateStyle: 'long', timeStyle: 'medium' });
+
+/** @param {number} at_ms */
+export function when(at_ms) {
+  const [then, now] = [new Date(at_ms), new Date()];
+  if (then.toDateString() === now.toDateString()) return time(at_ms);
+  return then.getFullYear() === now.getFullYear() ? date(at_ms) : year(at_ms);
+}
+
+/** Today, with seconds. @param {number} at_ms */
+export function since(at_ms) {
+  return new Date(at_ms).toDateString() === new Date().toDateString() ? clock(at_ms) : when(at_ms);
+}
+
+/** @param {number} count */
+export function number(count) {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+/**
+ * @param {number} count
+ * @param {string} one its name in the singular; the plural has an `s`
+ */
+export function counted(count, one) {
+  return `${number(count)} ${one}${count === 1 ? '' : 's'}`;
+}
+
+/** @param {number} bytes */
+export function size(bytes) {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  let at = 0;
+  let value = bytes;
+  while (value >= 999.5 && at < units.length - 1) [value, at] = [value / 1000, at + 1];
+  return `${at > 0 && value < 9.95 ? value.toFixed(1) : Math.round(value)} ${units[at]}`;
+}
+
+/** @param {number} ms */
+export function duration(ms) {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 1) return 'less than a minute';
+  if (minutes < 120) return counted(minutes, 'minute');
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? counted(hours, 'hour') : counted(Math.floor(hours / 24), 'day');
 }

@@ -1,13 +1,11 @@
-// A session as it goes on.
+// A session as it goes on: its turns, what was said and what the tools gave.
 
 import { h } from '../../vendor/preact/preact.module.js';
 import { useEffect, useMemo, useRef, useState } from '../../vendor/preact/hooks.module.js';
-import { resultNumber } from '../core/ids.js';
 import { card, cardHeight, isShown } from './entry.js';
-import { number } from './format.js';
-import { Frame, icon, Notice, useAround, useModel, useSpot } from './frame.js';
+import { Frame, icon, NOT_KEPT, Notice, useAround, useModel, useMostResults, useSpot, Waiting } from './frame.js';
 import { address } from './router.js';
-import { plain } from './text.js';
+import { number, plain } from './text.js';
 import { VirtualList } from './virtual_list.js';
 
 /** @typedef {import('../core/types.js').Entry} Entry */
@@ -19,12 +17,13 @@ import { VirtualList } from './virtual_list.js';
 const ANNOUNCE_EVERY_MS = 8000;
 /** Which long texts are shown whole, as long as a session is open. @type {WeakMap<SessionModel, Set<number>>} */
 const unfoldedOf = new WeakMap();
-const keyOf = (/** @type {Entry} */ entry) => entry.seq;
+const seqOf = (/** @type {Entry} */ entry) => entry.seq;
+/** Stands ahead of the first entry where that is not the session's first. */
+const BEFORE = /** @type {Entry} */ ({ seq: 0, kind: '', text: '' });
 
-/** @param {{home: Home, route: Route}} props */
-export function Transcript({ home, route }) {
+/** @param {{home: Home, route: Route, model: SessionModel}} props */
+export function Transcript({ home, route, model }) {
   const { household } = useAround();
-  const model = household.session(home, route.session);
   const { row } = useModel(model);
   const { wrap } = useModel(household);
   const up = { view: /** @type {const} */ ('sessions'), pairing: route.pairing };
@@ -63,18 +62,19 @@ export function Transcript({ home, route }) {
         ),
       ],
     },
-    h(Entries, { model, pairing: route.pairing, wrap }),
+    h(Entries, { home, model, pairing: route.pairing, wrap }),
   );
 }
 
-/** @param {{model: SessionModel, pairing: string, wrap: boolean}} props */
-function Entries({ model, pairing, wrap }) {
+/** @param {{home: Home, model: SessionModel, pairing: string, wrap: boolean}} props */
+function Entries({ home, model, pairing, wrap }) {
   const spot = useSpot();
-  const { session, entries, has_older, older_loading, taken_back, loading, gone, problem, row } = useModel(model);
+  const { away } = useModel(home);
+  const { session, entries, has_older, taken_back, loading, problem, row } = useModel(model);
   const [unfolded, setUnfolded] = useState(unfoldedOf.get(model) ?? new Set());
   /** @type {{current: VirtualList<Entry> | null}} */
   const list = useRef(null);
-  const items = useMemo(() => entries.filter(isShown), [entries]);
+  const items = useMemo(() => [...(has_older ? [BEFORE] : []), ...entries.filter(isShown)], [entries, has_older]);
   const most = useMostResults(entries, row?.results ?? 0);
   const where = useMemo(() => ({ pairing, session, most }), [pairing, session]);
   // A text tells of results that were there before it: what is shown already does not change when more come.
@@ -87,7 +87,7 @@ function Entries({ model, pairing, wrap }) {
       setUnfolded(next);
     };
     return { where, taken_back, unfolded, wrap, unfold };
-  }, [where, taken_back, unfolded, wrap]);
+  }, [where, taken_back, unfolded, wrap, away]);
   // What came since one last was at the end.
   const last = items.at(-1)?.seq ?? 0;
   const [seen, setSeen] = useState(/** @type {number | null} */ (spot.place?.seen ?? null));
@@ -100,23 +100,27 @@ function Entries({ model, pairing, wrap }) {
     spot.setPlace({ ...next, seen: now });
     setSeen(now);
   };
-  if (gone) return h(Notice, null, 'This session is not there (any more): it was deleted, or its address is wrong.');
-  if (items.length === 0) return h(Notice, null, problem || (loading ? 'Loading…' : 'Nothing was said yet.'));
+  if (items.length === 0) {
+    return loading && problem === '' ? h(Waiting, { home }) : h(Notice, null, problem || 'Nothing was said yet.');
+  }
   return h(
     'div',
     { class: 'stage' },
-    older_loading ? h('p', { class: 'over', role: 'status' }, 'Loading what was before…') : null,
     problem === '' ? null : h('p', { class: 'banner', role: 'alert' }, problem),
     h(/** @type {any} */ (VirtualList), {
       key: session,
       items,
-      keyOf,
+      keyOf: seqOf,
       estimate: cardHeight,
-      render: (/** @type {Entry} */ entry) => card(entry, look),
+      render: (/** @type {Entry} */ entry) =>
+        entry === BEFORE
+          ? h('p', { class: 'rule' }, away ? NOT_KEPT : 'Loading what was before…')
+          : card(entry, look),
       look,
       label: 'Transcript',
       end: true,
       from: has_older ? null : 0,
+      lead: has_older,
       whole: !has_older,
       place: spot.place,
       onPlace,
@@ -162,19 +166,4 @@ function countAfter(items, seq) {
   let count = 0;
   while (count < items.length && /** @type {Entry} */ (items[items.length - 1 - count]).seq > seq) count += 1;
   return count;
-}
-
-/**
- * The last number that the session has given, as far as one knows.
- * @param {Entry[]} entries
- * @param {number} results as the list has it
- */
-export function useMostResults(entries, results) {
-  return useMemo(() => {
-    for (let at = entries.length - 1; at >= 0; at -= 1) {
-      const number = resultNumber(entries[at]?.result ?? '');
-      if (number > 0) return Math.max(number, results);
-    }
-    return results;
-  }, [entries, results]);
 }

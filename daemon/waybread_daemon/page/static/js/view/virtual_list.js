@@ -19,17 +19,18 @@ const MOST_LOOKS = 6;
 
 /**
  * `render` is called anew for an item only when the item itself or `look` differs. `end`: begins at the end and stays
- * there. `from`: the number of the first item among all, null where nobody knows.
+ * there. `from`: the number of the first item among all, null where nobody knows. `lead`: the first item only tells of what
+ * is not loaded: it is not held on to.
  * @template T
  * @typedef {{items: readonly T[], keyOf: (item: T) => string | number, estimate: (item: T) => number,
- *   render: (item: T) => Children, look: unknown, label: string, end?: boolean, from: number | null, whole: boolean,
+ *   render: (item: T) => Children, look: unknown, label: string, end?: boolean, lead?: boolean, from: number | null, whole: boolean,
  *   place?: ListPlace | undefined, onPlace: (place: ListPlace) => void, onNearStart?: () => void,
  *   onNearEnd?: () => void, control?: {current: VirtualList<T> | null}}} ListProps
  */
 
 /**
  * @template T
- * @extends {Component<ListProps<T>, {height: number, tick: number}>}
+ * @extends {Component<ListProps<T>, {height: number}>}
  */
 export class VirtualList extends Component {
   /** @type {Heights<T>} */
@@ -49,12 +50,13 @@ export class VirtualList extends Component {
   /** @type {ResizeObserver | null} */
   #resized = null;
   #looks = 0;
-  #setTo = -1;
+  /** As the scroller had it last. */
+  #top = 0;
 
   /** @param {ListProps<T>} props */
   constructor(props) {
     super(props);
-    this.state = { height: 0, tick: 0 };
+    this.state = { height: 0 };
     this.heights = new Heights(props.keyOf, props.estimate);
     this.place = props.place ?? { key: null, px: 0, end: props.end === true };
   }
@@ -80,8 +82,10 @@ export class VirtualList extends Component {
   }
 
   toEnd() {
+    // What leads here goes away, and the focus would with it.
+    this.#scroller?.focus({ preventScroll: true });
     this.#setPlace({ key: null, px: 0, end: true });
-    this.#again();
+    this.forceUpdate();
   }
 
   /** @override */
@@ -158,6 +162,8 @@ export class VirtualList extends Component {
   #settle() {
     const scroller = this.#scroller;
     if (scroller === null) return;
+    // What a person has scrolled may be told later.
+    this.#scrolled();
     let news = false;
     for (const at of this.#shown) {
       const slot = this.#slots.get(this.heights.key(at) ?? '');
@@ -173,7 +179,7 @@ export class VirtualList extends Component {
     const target = Math.round(this.#target(height));
     if (Math.abs(scroller.scrollTop - target) >= 1) {
       scroller.scrollTop = target;
-      this.#setTo = scroller.scrollTop;
+      this.#top = scroller.scrollTop;
     }
     this.#tellEnds(target, height);
   }
@@ -192,11 +198,13 @@ export class VirtualList extends Component {
   #scrolled() {
     const scroller = this.#scroller;
     if (scroller === null) return;
-    const top = scroller.scrollTop;
-    if (Math.abs(top - this.#setTo) < 1) return;
-    this.#setTo = -1;
-    const height = scroller.clientHeight;
-    const at = this.heights.at(top);
+    const { scrollTop: top, clientHeight: height } = scroller;
+    const delta = top - this.#top;
+    if (Math.abs(delta) < 1) return;
+    this.#top = top;
+    // Further up and yet at the end: the list became shorter, nobody scrolled.
+    if (delta < 0 && top + height > scroller.scrollHeight - 1) return;
+    const at = Math.max(this.heights.at(top), this.props.lead === true ? 1 : 0);
     const end = this.props.end === true && top + height >= this.heights.total - END_PX;
     this.#setPlace({ key: this.heights.key(at), px: top - this.heights.offset(at), end });
     this.setState({ height });
@@ -217,9 +225,6 @@ export class VirtualList extends Component {
     if (top + height * 2 + OVERSCAN_PX > this.heights.total) this.props.onNearEnd?.();
   }
 
-  #again() {
-    this.setState(({ tick }) => ({ tick: tick + 1 }));
-  }
 }
 
 /** @typedef {{item: any, look: unknown, render: (item: any) => Children}} ItemProps */

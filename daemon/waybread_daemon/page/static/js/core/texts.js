@@ -1,3 +1,103 @@
+// What can be read off a text: how long it is, its last line, ids of results, and characters that nobody would see.
+
+/** @typedef {import('./types.js').Entry} Entry */
+
+const LAST_LINE_CHARS = 200;
+const LAST_LINE_LOOK = 4096;
+
+/**
+ * @param {string} text
+ * @returns {number} its length in characters (code points), as the wire counts
+ */
+export function countChars(text) {
+  let pairs = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    if ((text.charCodeAt(at) & 0xfc00) === 0xd800) pairs += 1;
+  }
+  return text.length - pairs;
+}
+
+/**
+ * Its beginning, without half of a character.
+ * @param {string} text
+ * @param {number} end
+ */
+export function firstOf(text, end) {
+  return text.slice(0, (text.charCodeAt(end - 1) & 0xfc00) === 0xd800 ? end - 1 : end);
+}
+
+/**
+ * Whether a page or push brought only the beginning of its text.
+ * @param {Entry} entry
+ */
+export function isCut(entry) {
+  return entry.text.length < entry.text_chars || countChars(entry.text) < entry.text_chars;
+}
+
+/**
+ * Control characters as escapes, so that a text stays in its line: as brackets show a path.
+ * @param {string} text
+ */
+export function oneLine(text) {
+  return text.replace(/[\0-\x1f\x7f-\x9f\u2028\u2029]/g, (char) => {
+    const named = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }[char];
+    const code = char.charCodeAt(0);
+    return named ?? (code <= 0xff ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16)}`);
+  });
+}
+
+/**
+ * The last line of a text that says something, as lists of sessions show it: at most 200 characters, on one line.
+ * @param {string} text
+ */
+export function lastLine(text) {
+  // Only the end is looked at: a line that began before it is shown from there on.
+  const lines = text.slice(-LAST_LINE_LOOK).split('\n');
+  for (let at = lines.length - 1; at >= 0; at -= 1) {
+    const line = /** @type {string} */ (lines[at]).replace(/^[\t-\r ]+|[\t-\r ]+$/g, '');
+    if (line !== '') return [...oneLine(line)].slice(0, LAST_LINE_CHARS).join('');
+  }
+  return '';
+}
+
+/** Ids of results as they stand in texts: `#0012`, the number in lower-case hex, at least four digits. */
+const ID = /(?<![0-9A-Za-z_#&/])#([0-9a-f]{4,14})(?![0-9A-Za-z_])/g;
+
+/**
+ * @param {number} number
+ * @returns {string} `#0012` for 18
+ */
+export function resultId(number) {
+  return `#${number.toString(16).padStart(4, '0')}`;
+}
+
+/**
+ * @param {string} id as `resultId` writes it, or without its `#`
+ * @returns {number} 0 where it is none
+ */
+export function resultNumber(id) {
+  const digits = id.startsWith('#') ? id.slice(1) : id;
+  const number = /^[0-9a-f]{4,14}$/.test(digits) ? parseInt(digits, 16) : 0;
+  return Number.isSafeInteger(number) && resultId(number) === `#${digits}` ? number : 0;
+}
+
+/**
+ * Where ids stand in a text: in brackets, stubs, elided lines, tables, or anywhere else.
+ *
+ * A colour or a commit looks like an id. `most` is the last number that the session has given: what is beyond it is no id.
+ * @param {string} text
+ * @param {number} [most]
+ * @returns {{start: number, end: number, number: number}[]}
+ */
+export function findIds(text, most = Number.MAX_SAFE_INTEGER) {
+  const found = [];
+  for (const match of text.matchAll(ID)) {
+    const number = resultNumber(match[0]);
+    if (number >= 1 && number <= most) found.push({ start: match.index, end: match.index + match[0].length, number });
+  }
+  return found;
+}
+
 // Text from tools is text. What would not be seen in it, or would turn the order of what is seen, becomes a mark.
 
 // Control characters (a line end and a tab are no such), the soft hyphen, zero-width and bidirectional controls, line

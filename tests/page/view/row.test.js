@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Position } from '../static/js/view/position.js';
+import { Position } from '../static/js/view/row.js';
 
 const VIEW = 400;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { rowAfter, wholeRow } from '../js/core/rows.js';
+import { rowAfter, wholeRow } from '../js/core/transcript.js';
 
 const row = { session: 's', kind: 'agent', title: 'T', directory: '/d', results: 3, head: 7, opened_ms: 1, changed_ms: 2, last_line: 'x', raw_bytes: 9, stored_bytes: 5 };
 const entry = (fields) => ({ seq: 8, session: 's', at_ms: 50, kind: 'message', result: '', text: '', text_chars: fields.text?.length ?? 0, ...fields });
