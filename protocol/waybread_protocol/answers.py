@@ -103,7 +103,10 @@ class Compacted(BaseAnswer, tag="compacted", frozen=True, kw_only=True):
 
 
 class Shown(BaseAnswer, tag="shown", frozen=True, kw_only=True):
-    """An exact piece of a stored body, endings included; `next_char` where the piece goes on."""
+    """An exact piece of a stored body, endings included; `next_char` where the piece goes on.
+
+    `seq` is the place of the result's entry in the log, 0 where the daemon does not tell it.
+    """
 
     result: str
     tool: str
@@ -112,6 +115,7 @@ class Shown(BaseAnswer, tag="shown", frozen=True, kw_only=True):
     last: Count
     lines: Count
     next_char: Count | None
+    seq: Count = 0
 
 
 class ReadList(BaseAnswer, tag="read_list", frozen=True, kw_only=True):

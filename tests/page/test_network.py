@@ -17,6 +17,7 @@ from tests.page.walking import said_in
 from tests.running import waybread
 
 _MOST_S = 10
+_AWAY_MS = 20_000
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
@@ -79,6 +80,39 @@ async def test_a_network_that_ends_and_comes_back_leaves_no_gap_and_nothing_twic
         await is_live(page)
         assert await said_in(page) == [f"Message {one}." for one in range(1, number + 1)]
         assert await page.evaluate("window.mark") == 1
+
+
+async def test_a_network_that_was_away_for_long_is_live_again_within_a_second(far: Phone, cable: Cable) -> None:
+    async with far.house.link() as link:
+        session = await link.open("s", "agent")
+        await session.message("user", "Before.")
+        page = await far.open("#/s/s")
+        await is_live(page)
+        sockets: list[str] = []
+        page.on("websocket", lambda socket: sockets.append(socket.url))
+        cable.cut()
+        await far.context.set_offline(True)
+        await expect(page.locator(".banner")).to_contain_text("Offline since")
+        await page.wait_for_timeout(_AWAY_MS)
+        assert len(sockets) <= 2
+        await session.message("user", "Meanwhile.")
+        cable.mend()
+        await far.context.set_offline(False)
+        seconds = await seconds_until(page, "Meanwhile.")
+        print(f"right again {seconds:.2f} s after the network's return")
+        assert seconds < 1
+        # Nothing tells it of this one.
+        cable.cut()
+        await expect(page.locator(".banner")).to_contain_text("Reconnecting since")
+        await page.wait_for_timeout(_AWAY_MS)
+        await session.message("user", "Again.")
+        cable.mend()
+        seconds = await seconds_until(page, "Again.")
+        print(f"right again {seconds:.2f} s after the return of what nothing told it of")
+        # Its looks are up to a second apart.
+        assert seconds < 2
+        assert len(sockets) <= 6
+        assert await said_in(page) == ["Before.", "Meanwhile.", "Again."]
 
 
 async def test_after_a_sleep_that_no_side_was_told_of_it_is_right_again_at_once(far: Phone, cable: Cable) -> None:

@@ -148,6 +148,15 @@ async def test_what_is_no_code_and_a_wrong_code_are_told_in_sentences(stranger: 
     page = await stranger.open()
     await pair_with(page, "hello")
     await expect(page.get_by_role("alert")).to_contain_text("neither a pairing link nor a code")
+    door = stranger.house.door
+    for address in (
+        f"ws://127.0.0.1:{door}/link",
+        f"link         ws://127.0.0.1:{door}/link ",
+        f"page  http://127.0.0.1:{door}/",
+    ):
+        await pair_with(page, "hello")
+        await pair_with(page, address)
+        await expect(page.get_by_role("alert")).to_have_text("That is only an address: copy the code as well.")
     await pair_with(page, "0" * 26)
     await expect(page.get_by_role("alert")).to_have_text(WRONG)
 

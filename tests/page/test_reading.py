@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.page.browsing import HOSTILE, Phone, seen_ids
+from tests.page.browsing import HOSTILE, Phone, seen_ids, tell_many
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -99,11 +99,64 @@ async def test_the_elided_line_leads_to_what_was_left_out(reader: Phone) -> None
     await expect(page.locator(".row[data-line='201']")).to_contain_text("output 201")
 
 
+@pytest.mark.parametrize("other", ["1", "00001", "#1", "%20%230001"])
+async def test_an_address_names_a_result_in_any_spelling_and_is_put_right(reader: Phone, other: str) -> None:
+    page = await reader.open(f"#/s/parser/r/{other}?line=7")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("#0001 read")
+    assert await page.evaluate("location.hash") == "#/s/parser/r/0001?line=7"
+    await reader.show("#/s/parser/r/A")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("#000a apply_patch")
+    assert await page.evaluate("location.hash") == "#/s/parser/r/000a"
+
+
+@pytest.mark.parametrize("wrong,right", [("0", "0000"), ("-1", "0000"), ("zzzz", "0000"), ("fff", "0fff")])
+async def test_an_address_of_no_result_says_so(reader: Phone, wrong: str, right: str) -> None:
+    page = await reader.open(f"#/s/parser/r/{wrong}")
+    await expect(page.get_by_text(f"This session has no result #{right}.")).to_be_visible()
+    assert await page.evaluate("location.hash") == f"#/s/parser/r/{right}"
+
+
 async def test_a_result_is_reachable_by_its_address(reader: Phone) -> None:
     page = await reader.open("#/s/parser/r/0006?line=1500")
     await expect(page.locator(".row[data-line='1500']")).to_contain_text("output 1500")
     await page.get_by_role("link", name="Back").click()
     await expect(page.get_by_role("heading", level=1)).to_have_text("Fix the parser")
+
+
+async def with_an_old_result(phone: Phone) -> None:
+    """A session on its daemon whose first result is far ahead of what is loaded of it."""
+    async with phone.house.link() as link:
+        told = await link.open("many", "agent")
+        await told.result("bash", {"command": "make old", "path": "src"}, "one\ntwo\n")
+        await tell_many(link, 450)
+
+
+async def test_an_old_result_that_is_reached_by_its_address_says_what_it_was_asked(phone: Phone) -> None:
+    await with_an_old_result(phone)
+    page = await phone.open("#/s/many/r/0001")
+    await expect(page.locator(".sub")).to_have_text(re.compile("make old · in src.*2 lines.*as sent.*as asked"))
+    await page.get_by_role("link", name="as sent").click()
+    await expect(page.locator(".row").first).to_have_text(re.compile(r"\[#0001\]"))
+    await expect(page.get_by_role("heading", level=1)).to_have_text("#0001 as sent bash")
+    await page.get_by_role("link", name="as asked").click()
+    await expect(page.locator(".row").first).to_have_text(re.compile("command: make old"))
+
+
+async def test_an_old_result_without_a_link_has_its_lines_and_later_what_it_was_asked(phone: Phone) -> None:
+    await with_an_old_result(phone)
+    page = await phone.open("#/s/many/r/0001")
+    asked = page.locator(".sub .code")
+    await expect(asked).to_have_text("make old · in src")
+    await phone.show("#/s/many")
+    await expect(page.get_by_text("Message 450.")).to_be_visible()
+    await page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+    phone.house.kill()
+    await phone.show("#/s/many/r/0001")
+    await expect(page.locator(".row").first).to_contain_text("one")
+    await expect(page.locator(".sub")).to_have_text("2 lines")
+    await expect(page.locator(".notice")).to_have_count(0)
+    phone.house.start()
+    await expect(asked).to_have_text("make old · in src", timeout=20_000)
 
 
 async def test_find_goes_from_place_to_place(reader: Phone) -> None:
@@ -213,3 +266,23 @@ async def test_a_turn_that_was_taken_back_is_dimmed_and_a_compaction_is_a_divide
     await expect(page.get_by_text("Taken back: turn 2")).to_be_attached()
     kept = await page.locator(CARD).filter(has_text="#000a").first.evaluate("card => getComputedStyle(card).color")
     assert await taken.evaluate("card => getComputedStyle(card).color") != kept
+
+
+async def test_a_compaction_of_a_turn_that_was_taken_back_is_dimmed_and_says_so(phone: Phone) -> None:
+    await phone.pair()
+    async with phone.house.link() as link:
+        told = await link.open("undone", "agent")
+        for turn in ("1", "2"):
+            await told.turn(turn)
+            await told.read(f"{turn}.txt", f"/home/me/{turn}.txt", b"one\n", args={"path": f"{turn}.txt"})
+            await told.compact()
+        await told.take_back(["2"])
+    page = await phone.open("#/s/undone")
+    kept, taken = page.locator(".compacted").first, page.locator(".compacted").last
+    await expect(taken.locator(".rule .label")).to_have_text("taken back")
+    await expect(taken.get_by_text("taken back", exact=True)).to_be_visible()
+    await expect(taken.locator(".card")).to_have_class(re.compile(r"\bgone\b"))
+    await expect(kept.locator(".label, .gone")).to_have_count(0)
+    assert "taken back" in await taken.aria_snapshot()
+    colors = [await one.locator(".card").evaluate("card => getComputedStyle(card).color") for one in (kept, taken)]
+    assert colors[0] != colors[1]

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 from playwright.async_api import Page, WebSocket, expect
 
 from tests.page.browsing import PAIR, Phone, offered
+from tests.running import waybread
+from waybread_client import Link
 
 _MOST_S = 10
 _FORGOTTEN = "Everything that this browser kept for this page was deleted."
@@ -226,3 +230,61 @@ async def test_a_tab_that_was_told_nothing_still_learns_that_everything_was_forg
         await forget(phone.page)
         await expect(other.page.locator("main")).to_contain_text(_FORGOTTEN)
         await comes_to_keep(other.page, _NOTHING)
+
+
+async def test_an_address_does_not_come_to_mean_another_device_when_the_first_is_signed_out_of_elsewhere(
+    phone: Phone,
+) -> None:
+    added = await asyncio.to_thread(waybread, "device", "add", "laptop", "--json", data=phone.house.daemon.data)
+    second = json.loads(added.stdout)
+    for token, name in ((phone.house.token, "first"), (second["token"], "second")):
+        async with Link(phone.house.daemon.url, token) as link:
+            session = await link.open("work", "agent", title="Work")
+            await session.result("bash", {"command": "make"}, f"output of the {name}")
+    async with another_tab(phone) as other:
+        given = {"url": f"ws://127.0.0.1:{phone.house.door}/link", "name": "laptop", "role": "device"}
+        await phone.page.evaluate(PAIR, {**given, "device": second["device"], "token": second["token"]})
+        await phone.open("#/settings")
+        called = [f"laptop ({device})" for device in (phone.house.device, second["device"])]
+        await expect(phone.page.locator(".file .path")).to_have_text(called)
+        await other.open("#/s/work/r/0001")
+        await expect(other.page.get_by_text("output of the first")).to_be_visible()
+        await sign_out(phone.page, called[0])
+        await expect(other.page.get_by_role("heading", level=1)).to_have_text("Not paired")
+        await expect(other.page.get_by_text("output of")).to_have_count(0)
+        # The one that is left needs nothing to tell it from others.
+        await expect(phone.page.locator(".file .path")).to_have_text("laptop")
+        await other.page.get_by_role("link", name="Back").click()
+        await expect(other.page.get_by_role("heading", level=1)).to_have_text("laptop")
+        await other.page.locator(".session").click()
+        await other.page.get_by_role("link", name="#0001").first.click()
+        await expect(other.page.get_by_text("output of the second")).to_be_visible()
+
+
+async def test_a_tab_that_is_frozen_for_the_second_time_does_not_hold_up_what_is_forgotten(phone: Phone) -> None:
+    async with another_tab(phone) as other:
+        for tab in (phone, other):
+            await tab.open("#/settings")
+            await tab.page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+        for state in ("frozen", "active", "frozen"):
+            await freeze(other, state)
+        await phone.page.bring_to_front()
+        await forget(phone.page)
+        await is_unpaired(phone.page)
+        await comes_to_keep(phone.page, {**_NOTHING, "databases": ANY})
+        await freeze(other, "active")
+        await is_unpaired(other.page)
+        await comes_to_keep(phone.page, _NOTHING)
+
+
+async def test_what_a_person_deletes_in_the_browsers_own_settings_is_told_and_is_no_newer_page(phone: Phone) -> None:
+    await phone.open()
+    await phone.page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+    await phone.open()
+    await expect(phone.page.locator(".dot.live")).to_be_visible()
+    session: Any = await phone.context.new_cdp_session(phone.page)
+    origin = phone.house.url.rstrip("/")
+    await session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+    await is_unpaired(phone.page)
+    await expect(phone.page.locator("main")).to_contain_text(_FORGOTTEN)
+    await expect(phone.page.get_by_text("A newer version")).to_have_count(0)

@@ -20,10 +20,9 @@ from waybread_daemon.cli.options import (
     take_json,
     take_role,
 )
-from waybread_daemon.cli.screen import Screen, clock
+from waybread_daemon.cli.screen import Screen, clock, legible
 from waybread_daemon.clock import now_ms
 from waybread_daemon.config import STORE_NAME
-from waybread_daemon.hygiene.bracket import one_line
 from waybread_daemon.link.accounts import make_device_id, make_token, token_id
 from waybread_daemon.link.control.deleting import delete_device
 from waybread_daemon.link.control.messages import DeleteDevice, Noted, Revoking
@@ -132,7 +131,7 @@ def _show_token(screen: Screen, device: Device, options: argparse.Namespace, tok
         screen.json({"device": device.device, "name": device.name, "role": options.role, "token": token})
         return
     screen.line(f"device  {device.device}")
-    screen.line(f"name    {one_line(device.name)}")
+    screen.line(f"name    {legible(device.name)}")
     screen.line(f"role    {options.role}")
     screen.line(f"token   {token}")
     screen.line("Give the token to the device now: it is not shown again.")
@@ -185,7 +184,7 @@ def _as_data(device: Device, tokens: list[Token]) -> dict[str, object]:
 
 
 def _as_rows(device: Device, tokens: list[Token]) -> list[list[str]]:
-    head = [device.device, one_line(device.name)]
+    head = [device.device, legible(device.name)]
     if not tokens:
         return [[*head, "none", "", clock(device.made_ms), "", "", ""]]
     return [
@@ -196,7 +195,7 @@ def _as_rows(device: Device, tokens: list[Token]) -> list[list[str]]:
             clock(token.made_ms),
             clock(token.seen_ms),
             clock(token.revoked_ms) if token.revoked_ms else "",
-            one_line(token.name),
+            legible(token.name),
         ]
         for token in tokens
     ]
@@ -219,14 +218,14 @@ def _delete(path: Path, screen: Screen, options: argparse.Namespace) -> None:
         device = find_device(reader, options.device)
         (sessions,) = [sizes.sessions for sizes in reader.sizes() if sizes.device == device.number]
     if not options.yes:
-        confirm(f"Delete the device {device.device} ({one_line(device.name)}), with its {sessions} sessions?")
+        confirm(f"Delete the device {device.device} ({legible(device.name)}), with its {sessions} sessions?")
     request = DeleteDevice(device=device.device, wait=options.wait)
     freed = delete(path.parent, request, lambda desk: delete_device(desk, device))
     if options.json:
         screen.json({"device": device.device, "name": device.name, "sessions": sessions, "freed_bytes": freed})
     else:
         screen.line(
-            f"{device.device} ({one_line(device.name)}) is deleted, with its {sessions} sessions. {outcome(freed)}"
+            f"{device.device} ({legible(device.name)}) is deleted, with its {sessions} sessions. {outcome(freed)}"
         )
 
 
@@ -247,7 +246,7 @@ def _revoke(path: Path, screen: Screen, options: argparse.Namespace) -> None:
         screen.json({"revoked": live})
         return
     for token, name in names.items():
-        screen.line(f"revoked {token} ({one_line(name)})" if name else f"revoked {token}")
+        screen.line(f"revoked {token} ({legible(name)})" if name else f"revoked {token}")
     if not live:
         screen.line(f"{options.id} had no token left to revoke.")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from waybread_daemon.cli.faults import CommandFault
-from waybread_daemon.hygiene.bracket import one_line
+from waybread_daemon.cli.screen import legible
 from waybread_daemon.store.contract import Device, Reader, SessionFacts
 
 _SESSIONS_A_LOOK = 500
@@ -57,7 +57,7 @@ def find_session(reader: Reader, session: str, device: str | None) -> Found:
     if len(there) == 1:
         return there[0]
     if there:
-        owners = " or ".join(f"{found.device.device} ({one_line(found.device.name)})" for found in there)
+        owners = " or ".join(f"{found.device.device} ({legible(found.device.name)})" for found in there)
         raise CommandFault(f"several devices have a session {session!r}: name one with --device, {owners}")
     if known:
         raise CommandFault(f"the session {session!r} was deleted, and all that it stored with it")

@@ -16,9 +16,8 @@ from waybread_daemon.cli.asking import Asking, asking
 from waybread_daemon.cli.faults import CommandFault
 from waybread_daemon.cli.options import data_folder, filled, parser_for, take_data, take_role
 from waybread_daemon.cli.qr import qr_lines
-from waybread_daemon.cli.screen import Screen, clock
+from waybread_daemon.cli.screen import Screen, clock, legible
 from waybread_daemon.forms import url_of
-from waybread_daemon.hygiene.bracket import one_line
 from waybread_daemon.link.control.addresses import link_address, pairing_page
 from waybread_daemon.link.control.messages import AskPair, Offered, PairedWith, Void
 
@@ -127,6 +126,8 @@ def _show(screen: Screen, offer: Offered, base: str, pin: str, *, chosen: bool, 
         _show_qr(screen, pairing_page(base, offer.code, pin))
     screen.line(f"link         {link_address(base)}")
     screen.line(f"code         {offer.code}")
+    # Behind the link: whoever reads the first address of this, takes that one.
+    screen.line(f"page         {base}/")
     if pin:
         screen.line(f"certificate  SHA-256 {':'.join(_pairs(pin.upper()))}")
     minutes = max(1, round((offer.expires_ms / 1000 - time.time()) / 60))
@@ -168,8 +169,8 @@ def _wait(daemon: Asking, screen: Screen, *, as_json: bool) -> int:
                 paired = {"device": device, "name": name, "role": role, "token": token, "token_name": token_name}
                 screen.json({"outcome": "paired", **paired})
             else:
-                screen.line(f"{one_line(name)} paired as device {device} ({role}).")
-                called = f", called {one_line(token_name)}" if token_name else ""
+                screen.line(f"{legible(name)} paired as device {device} ({role}).")
+                called = f", called {legible(token_name)}" if token_name else ""
                 screen.line(f"Its token is {token}{called}: `waybread device revoke {token}` ends it.")
             return 0
         case Void(why=why):

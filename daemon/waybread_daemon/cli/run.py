@@ -10,9 +10,8 @@ from typing import cast
 from waybread_client.errors import LinkError
 from waybread_daemon.cli.faults import CommandFault
 from waybread_daemon.cli.options import is_utf8
-from waybread_daemon.cli.screen import harmless
+from waybread_daemon.cli.screen import legible
 from waybread_daemon.config import ConfigError
-from waybread_daemon.hygiene.bracket import one_line
 from waybread_daemon.store.contract import StoreFault, StoreRefusal
 
 FAILED = 1
@@ -43,5 +42,5 @@ def run_command(module: str, words: list[str], environment: Mapping[str, str]) -
         sentences = [str(fault)]
     for sentence in sentences:
         # It may name what is stored, came over a link, or is a file's name.
-        print(f"waybread: {one_line(harmless(sentence))}", file=sys.stderr)
+        print(f"waybread: {legible(sentence)}", file=sys.stderr)
     return FAILED

@@ -17,9 +17,8 @@ from waybread_daemon.cli.options import (
     take_json,
     take_session,
 )
-from waybread_daemon.cli.screen import Screen
+from waybread_daemon.cli.screen import Screen, legible
 from waybread_daemon.config import STORE_NAME
-from waybread_daemon.hygiene.bracket import one_line
 from waybread_daemon.link.control.deleting import delete_session
 from waybread_daemon.link.control.messages import DeleteSession
 from waybread_daemon.store.sqlite import open_reader
@@ -33,7 +32,7 @@ def main(words: list[str], environment: Mapping[str, str]) -> int:
         device, session = find_session(reader, options.session, options.device)
     if not options.yes:
         confirm(
-            f"Delete the session {session.session!r} of {one_line(device.name)}, with its {session.results} results?"
+            f"Delete the session {session.session!r} of {legible(device.name)}, with its {session.results} results?"
         )
     freed = delete(
         folder,
@@ -44,7 +43,7 @@ def main(words: list[str], environment: Mapping[str, str]) -> int:
     if options.json:
         screen.json({"device": device.device, "session": session.session, "freed_bytes": freed})
     else:
-        screen.line(f"The session {session.session!r} of {one_line(device.name)} is deleted. {outcome(freed)}")
+        screen.line(f"The session {session.session!r} of {legible(device.name)} is deleted. {outcome(freed)}")
     return 0
 
 

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 
 from waybread_daemon.cli.looks import Found, all_sessions, chosen_devices, session_fields
 from waybread_daemon.cli.options import data_folder, parser_for, take_data, take_device, take_json
-from waybread_daemon.cli.screen import Screen, clock
+from waybread_daemon.cli.screen import Screen, clock, legible
 from waybread_daemon.config import STORE_NAME
-from waybread_daemon.hygiene.bracket import one_line
 from waybread_daemon.store.sqlite import open_reader
 
 HEAD = ["CHANGED", "DEVICE", "SESSION", "KIND", "RESULTS", "TITLE"]
@@ -53,9 +52,9 @@ def _as_cells(found: Found) -> list[str]:
     device, session = found
     return [
         clock(session.changed_ms),
-        one_line(f"{device.name} {device.device}"),
-        one_line(session.session),
+        legible(f"{device.name} {device.device}"),
+        legible(session.session),
         session.kind,
         str(session.results),
-        one_line(session.title),
+        legible(session.title),
     ]

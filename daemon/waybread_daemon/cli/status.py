@@ -13,9 +13,8 @@ from typing import NamedTuple
 from waybread_daemon.cli.asking import NotRunning, asking
 from waybread_daemon.cli.faults import CommandFault
 from waybread_daemon.cli.options import data_folder, parser_for, take_data, take_json
-from waybread_daemon.cli.screen import Screen, clock, size
+from waybread_daemon.cli.screen import Screen, clock, legible, size
 from waybread_daemon.config import STORE_NAME, load_config
-from waybread_daemon.hygiene.bracket import one_line
 from waybread_daemon.link.control.messages import AskStatus, Status
 from waybread_daemon.sessions.room import floor_of
 from waybread_daemon.store.contract import Device, Reader, Token
@@ -216,8 +215,8 @@ def _print_devices(screen: Screen, devices: list[Seen], limits: Limits) -> None:
 def _device_cells(seen: Seen, limits: Limits) -> list[str]:
     sizes = seen.sizes
     return [
-        one_line(seen.device.device),
-        one_line(seen.device.name),
+        legible(seen.device.device),
+        legible(seen.device.name),
         str(seen.links),
         clock(seen.seen_ms),
         ", ".join(f"{count} {role}" for role, count in _roles(seen).items()) or "none",
@@ -225,7 +224,7 @@ def _device_cells(seen: Seen, limits: Limits) -> list[str]:
         size(sizes.raw_bytes),
         size(sizes.stored_bytes),
         f"{100 * sizes.used_bytes / limits.quota_bytes:.1f} %" if limits.quota_bytes else "no quota",
-        ", ".join(one_line(token.name) for token in seen.tokens if token.name),
+        ", ".join(legible(token.name) for token in seen.tokens if token.name),
     ]
 
 
@@ -256,9 +255,9 @@ def _session_cells(session: SessionSizes, devices: list[Seen]) -> list[str]:
         size(session.raw_bytes),
         str(session.results),
         clock(session.changed_ms),
-        one_line(f"{device.name} {device.device}"),
-        one_line(session.session),
-        one_line(session.title),
+        legible(f"{device.name} {device.device}"),
+        legible(session.session),
+        legible(session.title),
     ]
 
 

@@ -13,9 +13,8 @@ import msgspec
 
 from waybread_daemon.cli.looks import Found, find_session
 from waybread_daemon.cli.options import data_folder, parser_for, take_data, take_device, take_json, take_session
-from waybread_daemon.cli.screen import Screen, clock
+from waybread_daemon.cli.screen import Screen, clock, legible
 from waybread_daemon.config import STORE_NAME
-from waybread_daemon.hygiene.bracket import one_line
 from waybread_daemon.sessions.entries import whole_entry
 from waybread_daemon.store.contract import Reader, Row
 from waybread_daemon.store.sqlite import open_reader
@@ -110,7 +109,7 @@ def _as_data(line: Line) -> dict[str, object]:
 
 
 def _show(screen: Screen, line: Line) -> None:
-    screen.line(f"--- {clock(line.entry.at_ms)}  {one_line(_heading(line))}")
+    screen.line(f"--- {clock(line.entry.at_ms)}  {legible(_heading(line))}")
     text = line.entry.text
     if text:
         screen.text(text)

@@ -60,6 +60,7 @@ async def show(job: Job) -> None:
             last=last,
             lines=lines,
             next_char=request.from_char + count_chars(text) if more else None,
+            seq=row.seq,
         )
 
     job.caller.answer(await job.look(read))

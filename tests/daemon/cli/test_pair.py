@@ -34,6 +34,7 @@ def test_a_phone_pairs_by_the_code_that_the_command_shows(tmp_path: Path) -> Non
     with serving(tmp_path / "data") as daemon, pairing(daemon.data, "phone") as command:
         assert command.until("link ") == daemon.url
         code = command.until("code ")
+        assert command.until("page ") == daemon.url.replace("ws", "http").removesuffix("link")
         assert command.until("good until ").endswith(", 5 minutes, for one device")
         command.until("Waiting for a device. Ctrl-C withdraws the code.")
         assert LOCAL in command.said

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from waybread_daemon.cli.screen import Screen, clock, harmless, reporting, size
+from waybread_daemon.cli.screen import Screen, clock, harmless, legible, reporting, size
 
 
 class Terminal(io.TextIOWrapper):
@@ -68,6 +68,51 @@ def test_columns_stand_one_under_the_other_where_a_terminal_gets_escapes() -> No
     screen.table([["NAME", "END"], ["a\u202eb", "x"]])
     screen.flush()
     assert out.getvalue() == b"NAME      END\na\\u202eb  x\n"
+
+
+HIDING = "\xad\u061c\u200b\u200c\u200d\u200e\u200f\u202a\u202e\u2060\u2066\u2069\u3164\ufe0f\ufeff\U000e0041\U000e0100"
+HIDING_SHOWN = (
+    r"\xad\u061c\u200b\u200c\u200d\u200e\u200f\u202a\u202e\u2060\u2066\u2069\u3164\ufe0f\ufeff\U000e0041\U000e0100"
+)
+
+
+def test_nothing_hides_in_a_title_that_stands_in_a_line_of_our_own() -> None:
+    assert legible(f"a{HIDING}b\x1b\n\t\u2028 é字") == rf"a{HIDING_SHOWN}b\x1b\n\t\u2028 é字"
+    for char in HIDING:
+        assert legible(f"a{char}b") == "a" + char.encode("unicode_escape").decode() + "b"
+    controls = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+    turns = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.bidirectional(chr(code)) in controls]
+    assert [turn for turn in turns if turn in legible(turn)] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "👩\u200d👩\u200d👧\u200d👦",
+        "👩🏽\u200d🚀",
+        "🏳\ufe0f\u200d🌈",
+        "⚠\ufe0f",
+        "1\ufe0f\u20e3",
+        "می\u200cخواهم",
+        "क्\u200dष",
+    ],
+)
+def test_emoji_and_words_that_need_joiners_stay_whole_in_a_title(text: str) -> None:
+    assert legible(text) == text
+
+
+@pytest.mark.parametrize("joiner", ["\u200c", "\u200d"])
+def test_a_joiner_that_joins_nothing_is_an_escape(joiner: str) -> None:
+    for before, after in ("ab", "αβ", "дд", "12", "aب", "字字", "😀a", "a😀", ("", "ب"), ("ب", "")):
+        assert legible(f"{before}{joiner}{after}") == f"{before}\\u{ord(joiner):04x}{after}"
+
+
+def test_a_sentence_has_nothing_that_hides_and_json_on_a_pipe_is_exact() -> None:
+    out, screen = pipe()
+    screen.sentence(f"it is at {HIDING}")
+    screen.json({"title": HIDING})
+    screen.flush()
+    assert out.getvalue().decode() == f'it is at {HIDING_SHOWN}\n{{"title":"{HIDING}"}}\n'
 
 
 def test_a_pipe_gets_the_exact_bytes_whatever_its_encoding_says() -> None:

@@ -1,7 +1,11 @@
+import asyncio
 from pathlib import Path
 
+import pytest
+
 from tests.daemon.cli.conftest import Filled
-from tests.daemon.cli.support import waybread
+from tests.daemon.cli.support import serving, waybread
+from waybread_client import Link
 
 
 def test_sessions_of_all_devices_are_listed_the_last_changed_first(filled: Filled) -> None:
@@ -50,3 +54,34 @@ def test_an_empty_store_says_so(tmp_path: Path) -> None:
     waybread("device", "add", "phone", "--data", tmp_path)
     assert waybread("sessions", "--data", tmp_path) == (0, "There are no sessions yet.\n", "")
     assert waybread("sessions", "--data", tmp_path, "--json") == (0, "", "")
+
+
+TITLE = "fix \u202etxt.exe\u202c\u2066\u200b ⚠\ufe0f"
+
+
+@pytest.fixture(scope="module")
+def turning(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with a session whose title and id turn the order of what is seen."""
+    data = tmp_path_factory.mktemp("turning") / "data"
+
+    async def fill(url: str, token: str) -> None:
+        async with Link(url, token) as link:
+            await link.open("a\u200fb", "agent", title=TITLE)
+
+    with serving(data) as daemon:
+        asyncio.run(fill(daemon.url, daemon.device("phone")["token"]))
+    return data
+
+
+@pytest.mark.parametrize("command", ["sessions", "status"])
+def test_nothing_in_a_title_or_an_id_hides_or_turns_the_order(turning: Path, command: str) -> None:
+    out = waybread(command, "--data", turning).out
+    assert r"a\u200fb" in out
+    assert "fix \\u202etxt.exe\\u202c\\u2066\\u200b ⚠\ufe0f\n" in out
+    assert not {"\u200f", "\u202e", "\u202c", "\u2066", "\u200b"} & set(out)
+
+
+def test_json_has_such_a_title_exactly(turning: Path) -> None:
+    ran = waybread("sessions", "--data", turning, "--json")
+    assert [(one["session"], one["title"]) for one in ran.objects()] == [("a\u200fb", TITLE)]
+    assert TITLE in ran.out

@@ -55,8 +55,17 @@ async def test_show_gives_the_exact_piece(
         Show(id=1, session="s", result=" #1", offset=offset, limit=limit, from_char=from_char), Shown
     )
     assert shown == Shown(
-        re=shown.re, result="#0001", tool="bash", text=text_, first=first, last=last, lines=4, next_char=None
+        re=shown.re, result="#0001", tool="bash", text=text_, first=first, last=last, lines=4, next_char=None, seq=2
     )
+
+
+async def test_show_tells_where_the_entry_of_its_result_is(office: Office) -> None:
+    for number in range(1, 4):
+        await office.ask(Message(id=1, session="s", key=f"m{number}", role="user", text="Go on."), Done)
+        await office.insert(text(f"k{number}", f"output {number}"))
+    seq = (await office.ask(Show(id=1, session="s", result="2"), Shown)).seq
+    page = await office.ask(History(id=1, session="s", before=seq + 1, limit=1), Page)
+    assert (seq, [(entry.seq, entry.result) for entry in page.entries]) == (5, [(5, "#0002")])
 
 
 async def test_show_inserts_nothing_and_knows_only_ids_that_were_given(office: Office) -> None:

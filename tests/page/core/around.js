@@ -75,6 +75,10 @@ export class World {
   hasNetwork = true;
   /** What a request is answered, by its method and path. */
   answers = {};
+  /** Whether anyone answers where the page is from: `home`. */
+  answering = () => true;
+  /** When that was asked. */
+  looks = [];
   sockets = [];
   connect = () => {};
   #timers = new Map();
@@ -101,6 +105,11 @@ export class World {
     },
     visible: () => this.seen,
     online: () => this.hasNetwork,
+    reach: (url) => {
+      if (new URL(url).host !== 'home') return null;
+      this.looks.push(this.time);
+      return Promise.resolve(this.answering());
+    },
     ask: async (path, method) => {
       const { status = 0, policy = null } = this.answers[`${method} ${path}`] ?? {};
       return { status, headers: new Headers(policy === null ? {} : { 'Content-Security-Policy': policy }) };

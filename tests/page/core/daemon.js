@@ -27,6 +27,7 @@ export class FakeDaemon {
 
   constructor(world) {
     this.world = world;
+    world.answering = () => this.up;
     world.connect = (socket) => {
       if (this.up) this.#accept(socket);
       else world.around.later(() => socket.end(), 1);
@@ -214,6 +215,9 @@ export class FakeDaemon {
 
   pageChars = 1000;
 
+  /** Whether `show` tells the entry's `seq`, as older ones do not. */
+  tellsSeq = true;
+
   #show({ session, result, offset, limit, from_char }) {
     const { text, tool } = this.bodies.get(`${session} ${parseInt(result.slice(1), 16)}`);
     const lines = text === '' ? [] : text.split(/(?<=\n)/);
@@ -222,6 +226,9 @@ export class FakeDaemon {
     const range = first === 0 ? [] : [...lines.slice(first - 1, last).join('')];
     const piece = range.slice(from_char, from_char + this.pageChars);
     const end = from_char + piece.length;
-    return { type: 'shown', result, tool, text: piece.join(''), first, last, lines: lines.length, next_char: end < range.length ? end : null };
+    const seq = this.of(session).find((entry) => entry.result === result)?.seq;
+    const told = this.tellsSeq ? { seq } : {};
+    const next_char = end < range.length ? end : null;
+    return { type: 'shown', result, tool, text: piece.join(''), first, last, lines: lines.length, next_char, ...told };
   }
 }

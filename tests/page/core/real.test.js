@@ -29,6 +29,7 @@ const around = {
   socket: (url, protocols) => new WebSocket(url, protocols),
   visible: () => true,
   online: () => true,
+  reach: () => fetch(`http://127.0.0.1:${port}/healthz`).then((answer) => answer.ok, () => false),
 };
 
 async function start() {

@@ -31,16 +31,23 @@ const texts = (lines) => lines.map((line) => line.text);
 
 test('lines come by windows, each asked for once', async () => {
   const { had, result, shows } = await windows(`${numbered(1000).join('\n')}\n`, 100_000);
-  assert.deepEqual(result.meta, { tool: '', lines: null });
+  assert.deepEqual(result.meta, { tool: '', lines: null, seq: 0 });
   const lines = await had(result.lines(240, 20));
   assert.deepEqual([lines[0], lines.at(-1)], [
     { number: 240, text: 'line 240', cut: false },
     { number: 259, text: 'line 259', cut: false },
   ]);
-  assert.deepEqual(result.meta, { tool: 'grep', lines: 1000 });
+  assert.deepEqual(result.meta, { tool: 'grep', lines: 1000, seq: 2 });
   assert.deepEqual(shows().map((show) => [show.offset, show.limit]), [[1, BLOCK_LINES], [251, BLOCK_LINES]]);
   await had(result.lines(1, 500));
   assert.equal(shows().length, 2);
+});
+
+test('a daemon that does not tell where the entry of a result is has its lines shown without', async () => {
+  const { had, result, daemon } = await windows('one\ntwo\n');
+  daemon.tellsSeq = false;
+  assert.deepEqual(texts(await had(result.lines(1, 2))), ['one', 'two']);
+  assert.deepEqual(result.meta, { tool: 'grep', lines: 2, seq: 0 });
 });
 
 test('at the end there are fewer lines, behind it none', async () => {
@@ -227,7 +234,7 @@ test('windows that were seen are there without a link, others and the rest of a 
   const kept = result.lines(251, 10);
   await world.pass(100);
   assert.equal(texts(await kept)[0], 'line 251');
-  assert.deepEqual(result.meta, { tool: 'grep', lines: 600 });
+  assert.deepEqual(result.meta, { tool: 'grep', lines: 600, seq: 2 });
   for (const asked of [() => result.lines(1, 10), () => result.linePiece(1, 0)]) {
     const refused = assert.rejects(asked(), { code: 'link_lost' });
     await world.pass(100);

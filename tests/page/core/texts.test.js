@@ -110,7 +110,27 @@ test('nothing hides', () => {
   assert.equal(marks('\u{e0041}')[0].title, 'U+E0041 invisible character');
 });
 
-test('a joiner that joins stays, one that joins nothing is a mark', () => {
-  for (const text of ['👩\u200d💻', '👩🏽\u200d🚀', '❤\ufe0f\u200d🔥', 'می\u200cخواهم', 'क्\u200dष']) assert.deepEqual(marks(text), [], text);
-  for (const text of ['a \u200d', '\u200db', '1\u200d2', '\u200c\u200c']) assert.ok(marks(text).length > 0, text);
+test('a joiner between letters of a script that needs it stays, one anywhere else is a mark', () => {
+  for (const text of ['می\u200cخواهم', 'क्\u200dष', 'ক্\u200cষ', 'ක්\u200dර', 'لَ\u200dه']) assert.deepEqual(marks(text), [], text);
+  for (const joiner of '\u200c\u200d') {
+    const alone = ['zero_width', 'é_é', 'α_β', 'д_д', '1_2', 'a_ب', 'ب_a', '٣_٣', '字_字', 'א_א', '😀_a', 'a_😀', ' _ ', '_ب', 'ب_'];
+    for (const text of alone) {
+      const pieces = visible(text.replace('_', joiner));
+      assert.deepEqual(pieces.filter((piece) => piece.kind === 'mark').length, 1, text);
+      assert.equal(pieces.map((piece) => piece.text).join('').includes(joiner), false, text);
+    }
+    assert.equal(marks(`ب${joiner}${joiner}ب`).length, 2);
+  }
+});
+
+test('an emoji is never torn', () => {
+  const whole = ['👩\u200d👩\u200d👧\u200d👦', '👩\u200d💻', '👩🏽\u200d🚀', '❤\ufe0f\u200d🔥', '👁\ufe0f\u200d🗨\ufe0f', '🏳\ufe0f\u200d🌈', '⛹🏻\u200d♂\ufe0f'];
+  whole.push('❤\ufe0f', '☎\ufe0e', '1\ufe0f\u20e3', '🇩🇪', '\u{1f3f4}\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}');
+  for (const emoji of whole) {
+    assert.deepEqual(visible(`a${emoji}b`), [{ text: `a${emoji}b`, kind: 'text', title: '' }]);
+    assert.deepEqual(visible(`${emoji}\x1b${emoji}`).map((piece) => piece.text), [emoji, '\u241b', emoji]);
+  }
+  for (const text of ['👩\u200d', '\u200d👩', '👩\u200c👩', '❤\ufe0f\ufe0f', 'a\ufe0f', '1\ufe0f', '😀\ufe00', '🇩\u200d🇪', '\u{1f3f4}\u{e0067}']) {
+    assert.equal(marks(text).length, 1, text);
+  }
 });

@@ -170,17 +170,112 @@ test('tries again after a while that grows to a second while the page is seen, a
     world.random = () => 0.999;
     const wire = new Wire(URL, 't', world.around);
     wire.start();
-    const waits = [];
-    for (let tries = 0; tries < 10; tries += 1) {
-      const count = world.sockets.length;
-      const from = world.time;
-      world.socket.end();
-      while (world.sockets.length === count) await world.pass(50);
-      waits.push(world.time - from);
-    }
+    world.answering = () => false;
+    world.socket.end();
+    const begins = [world.time];
+    while (world.looks.length < 10) await world.pass(50);
+    begins.push(...world.looks);
+    const waits = world.looks.map((look, at) => look - begins[at]);
     assert.ok(waits[0] <= 300, waits);
     assert.ok(waits[9] > most * 0.9 && waits[9] <= most + 50, waits);
     assert.ok(waits.every((wait, at) => at === 0 || wait >= waits[at - 1]), waits);
+  }
+});
+
+const OTHER = 'ws://other/link';
+
+/** Every socket fails at once. */
+function failing(world, url = URL) {
+  const begun = [];
+  world.connect = (socket) => {
+    begun.push(world.time);
+    world.around.later(() => socket.end(), 1);
+  };
+  const wire = new Wire(url, 't', world.around);
+  wire.start();
+  return { wire, begun };
+}
+
+test('where nobody answers no socket is tried, and the link is there within a second of the return', async () => {
+  for (const away of [20_000, 600_000]) {
+    const { world, wire, socket } = await linked();
+    world.answering = () => false;
+    world.connect = (next) => world.around.later(() => next.end(), 1);
+    socket.end();
+    await world.pass(away);
+    assert.equal(world.sockets.length, 2);
+    assert.ok(world.looks.length > away / 1000, `${world.looks.length} looks`);
+    world.answering = () => true;
+    world.connect = () => {};
+    await world.pass(1000);
+    assert.equal(world.sockets.length, 3);
+    greeted(world);
+    assert.equal(wire.state.kind, 'linked');
+  }
+});
+
+test('when it wakes it looks at once, once for signs that come together, and links when that is answered', async () => {
+  const { world, wire, socket } = await linked();
+  world.seen = false;
+  world.random = () => 0.999;
+  world.answering = () => false;
+  socket.end();
+  await world.pass(300);
+  world.socket.end();
+  await world.pass(120_000);
+  const count = world.looks.length;
+  world.answering = () => true;
+  for (let sign = 0; sign < 3; sign += 1) wire.wake();
+  await world.pass(0);
+  assert.deepEqual([world.looks.length, world.sockets.length], [count + 1, 3]);
+});
+
+test('a look that hangs from before is replaced when the network is back, and not heard any more', async () => {
+  const { world, wire, socket } = await linked();
+  const answers = [];
+  world.around.reach = () => new Promise((resolve) => answers.push(resolve));
+  socket.end();
+  await world.pass(300);
+  world.socket.end();
+  await world.pass(1000);
+  assert.equal(answers.length, 1);
+  wire.wake();
+  assert.equal(answers.length, 2);
+  answers[0](true);
+  await world.pass(0);
+  assert.equal(world.sockets.length, 2);
+  answers[1](true);
+  await world.pass(0);
+  assert.equal(world.sockets.length, 3);
+  world.socket.end();
+  await world.pass(1000);
+  wire.close();
+  answers[2](true);
+  await world.pass(60_000);
+  assert.deepEqual([world.sockets.length, answers.length], [3, 3]);
+});
+
+test('where someone answers and no socket opens, and at a daemon that cannot be asked, sockets stay few', async () => {
+  for (const url of [URL, OTHER]) {
+    const world = new World();
+    const { wire, begun } = failing(world, url);
+    await world.pass(3000);
+    assert.ok(begun.length >= 4, `${begun}`);
+    await world.pass(177_000);
+    assert.ok(begun.length <= 12, `${begun}`);
+    await world.pass(180_000);
+    assert.ok(begun.length <= 15, `${begun}`);
+    assert.ok(world.looks.length < 15, `${world.looks}`);
+    const count = begun.length;
+    world.connect = () => {};
+    wire.wake();
+    await world.pass(0);
+    assert.equal(world.sockets.length, count + 1);
+    greeted(world);
+    // What was opened counts anew: the next break is mended as soon as the first.
+    world.socket.end();
+    await world.pass(1000);
+    assert.equal(world.sockets.length, count + 2);
   }
 });
 
@@ -208,6 +303,7 @@ test('what is unreachable is reconnecting since the link was last there, and off
   world.hasNetwork = true;
   wire.wake();
   assert.deepEqual([wire.state.kind, wire.state.since_ms], ['reconnecting', lost]);
+  await world.pass(0);
   greeted(world);
   assert.equal(wire.state.kind, 'linked');
 });
@@ -225,6 +321,7 @@ test('when the network is back, it connects at once, however long it would have 
   world.socket.end();
   const count = world.sockets.length;
   wire.wake();
+  await world.pass(0);
   assert.equal(world.sockets.length, count + 1);
 });
 
@@ -237,6 +334,7 @@ test('a try that hangs from before is replaced when the network is back, a fresh
   assert.equal(world.sockets.length, 1);
   await world.pass(400);
   wire.wake();
+  await world.pass(0);
   assert.equal(world.sockets.length, 2);
   assert.equal(world.sockets[0].readyState, 3);
   world.sockets[0].onclose?.({ code: 1006, reason: '' });

@@ -28,9 +28,22 @@ test('a session may have any name', () => {
   assert.equal(parseAddress(address({ view: 'files', session })).session, session);
 });
 
-test('what is no address leads to the sessions, and a wrong id to the transcript', () => {
+test('an id in an address names the result that recall would show, and 0 where it names none', () => {
+  for (const id of ['12', '012', '0012', '000012', '#12', '#0012', '%230012', ' 12 ', '%2012']) {
+    assert.deepEqual(parseAddress(`#/s/fix/r/${id}`), { ...NONE, view: 'result', session: 'fix', number: 18 }, id);
+  }
+  for (const id of ['ab', 'AB', '00Ab', '#AB']) assert.equal(address(parseAddress(`#/s/fix/r/${id}`)), '#/s/fix/r/00ab');
+  assert.equal(address(parseAddress('#/d/ab12/s/fix/r/1?line=7')), '#/d/ab12/s/fix/r/0001?line=7');
+  for (const id of ['0', '0000', '-1', 'zzzz', '1.5', '1_0', '##1', '1#2', '0x1', '#', 'f'.repeat(14), 'f'.repeat(400)]) {
+    const route = parseAddress(`#/s/fix/r/${id}`);
+    assert.deepEqual(route, { ...NONE, view: 'result', session: 'fix', number: 0 }, id);
+    assert.equal(address(route), '#/s/fix/r/0000');
+  }
+});
+
+test('what is no address leads to the sessions, and one that is of nothing in a session to its transcript', () => {
   for (const hash of ['', '#', '#nowhere', '#/s/', '#/x/y']) assert.equal(parseAddress(hash).view, 'sessions');
-  const wrong = ['#/s/fix/r/zz', '#/s/fix/r/0000', '#/s/fix/e/x', '#/s/fix/e/0', '#/s/fix/a/-1', '#/s/%E0%A4%A'];
+  const wrong = ['#/s/fix/r', '#/s/fix/r/', '#/s/fix/e/x', '#/s/fix/e/0', '#/s/fix/a/-1', '#/s/%E0%A4%A'];
   for (const hash of wrong) assert.equal(parseAddress(hash).view, 'transcript');
   for (const line of ['-3', '1.5', 'x', '', '1e99']) assert.equal(parseAddress(`#/s/fix/r/0012?line=${line}`).line, 0);
 });

@@ -30,7 +30,7 @@ function View() {
   const taken = () => offer('');
   if (route.view === 'pair' || pairings.length === 0) return h(Pair, { offered, taken });
   if (route.view === 'settings') return h(Settings, { pairing: route.pairing });
-  const home = household.home(route.pairing);
+  const home = household.home(route.pairing, route.view === 'sessions');
   if (home === null) {
     return h(
       Frame,

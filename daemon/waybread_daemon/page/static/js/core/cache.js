@@ -188,7 +188,8 @@ export class Cache {
    * @param {string} session
    * @param {number} number
    * @param {number} block
-   * @returns {Promise<{lines: Line[], tool: string, count: number} | null>} `count` is the result's length in lines
+   * @returns {Promise<{lines: Line[], tool: string, count: number, seq?: number} | null>} `count` is the result's length in
+   *   lines, `seq` that of its entry
    */
   async window(session, number, block) {
     await this.flush();
@@ -200,7 +201,7 @@ export class Cache {
    * @param {string} session
    * @param {number} number
    * @param {number} block
-   * @param {{lines: Line[], tool: string, count: number}} window
+   * @param {{lines: Line[], tool: string, count: number, seq?: number}} window
    */
   putWindow(session, number, block, window) {
     let before = this.#kept.get(session)?.window_chars ?? 0;

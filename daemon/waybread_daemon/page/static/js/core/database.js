@@ -40,6 +40,8 @@ class Indexed {
       db.close();
       this.onGone();
     };
+    // It was deleted in the browser's own settings.
+    db.onclose = () => this.onGone();
   }
 
   /**

@@ -24,11 +24,11 @@ const SMALL_UNITS = 50_000;
 /** Places that are told at once. */
 const MOST_PLACES = 1000;
 
-/** @typedef {{lines: Line[], tool: string, count: number}} Block */
+/** `seq` as in `Shown`. @typedef {{lines: Line[], tool: string, count: number, seq?: number}} Block */
 
 export class ResultWindows {
   /** @type {ResultMeta} */
-  meta = { tool: '', lines: null };
+  meta = { tool: '', lines: null, seq: 0 };
   session;
   number;
   #wire;
@@ -202,7 +202,7 @@ export class ResultWindows {
       block = await this.#fetchBlock(number);
       this.#cache.putWindow(this.session, this.number, number, block);
     }
-    this.meta = { tool: block.tool, lines: block.count };
+    this.meta = { tool: block.tool, lines: block.count, seq: block.seq ?? 0 };
     return block;
   }
 
@@ -227,7 +227,7 @@ export class ResultWindows {
         // A line that fills an answer of its own is shown by its beginning; another one is asked for again.
         if (whole === 0 || text.length > LINE_CHARS) lines.push({ number: next++, text: firstOf(text, LINE_CHARS), cut: true });
       }
-      if (next > last || last === 0) return { lines, tool: shown.tool, count: shown.lines };
+      if (next > last || last === 0) return { lines, tool: shown.tool, count: shown.lines, seq: shown.seq ?? 0 };
     }
   }
 
@@ -241,7 +241,7 @@ export class ResultWindows {
   async #show(offset, limit, from_char, how = { once: true }) {
     const where = { session: this.session, result: resultId(this.number), offset, limit, from_char };
     const shown = await this.#wire.request({ type: 'show', ...where }, how);
-    this.meta = { tool: shown.tool, lines: shown.lines };
+    this.meta = { tool: shown.tool, lines: shown.lines, seq: shown.seq ?? 0 };
     return shown;
   }
 }

@@ -12,6 +12,14 @@ export function browserSurroundings() {
     socket: (url, protocols) => new WebSocket(url, protocols),
     visible: () => document.visibilityState === 'visible',
     online: () => navigator.onLine,
+    // The page's own policy lets it ask no other daemon. Of one that is down, a proxy says 502 or so.
+    reach: (url) =>
+      new URL(url).host === location.host
+        ? fetch('/healthz', { cache: 'no-store', redirect: 'manual', signal: AbortSignal.timeout(10_000) }).then(
+            ({ status }) => status < 500,
+            () => false,
+          )
+        : null,
     ask: (path, method) => fetch(path, { method }).catch(() => Response.error()),
   };
 }
@@ -86,7 +94,8 @@ export async function keepShell(updated) {
     const known = workers.controller !== null;
     let controlled = known;
     workers.oncontrollerchange = () => {
-      if (controlled) updated();
+      // Where a person has deleted it there is none.
+      if (controlled && workers.controller) updated();
       controlled = true;
     };
     const registration = await workers.register(trustedScript(), { updateViaCache: 'none' });

@@ -101,10 +101,18 @@ export function findIds(text, most = Number.MAX_SAFE_INTEGER) {
 // Text from tools is text. What would not be seen in it, or would turn the order of what is seen, becomes a mark.
 
 // Control characters (a line end and a tab are no such), the soft hyphen, zero-width and bidirectional controls, line
-// and paragraph separators, the byte-order mark, tags, variation selectors that hide data, and the invisible operators.
+// and paragraph separators, the byte-order mark, tags, variation selectors, and the invisible operators.
 const HIDDEN =
-  /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|\udb40[\udc00-\udfff]/;
-const EACH = new RegExp(HIDDEN.source, 'g');
+  /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e03ff}]/u;
+
+// Where some of them do their work: in emoji, keys and flags among them, and as joiners between letters of the scripts that
+// need them.
+const JOINED = 'Arab Syrc Mand Nkoo Mong Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Khmr Mymr Java';
+const LETTER = `(?=[\\p{L}\\p{M}])[${JOINED.replace(/(\w+) ?/g, '\\p{scx=$1}')}]`;
+const EMOJI = '\\p{Extended_Pictographic}[\ufe0e\ufe0f\\p{Emoji_Modifier}]?';
+const FLAG = '\u{1f3f4}\u{e0067}\u{e0062}[\u{e0061}-\u{e007a}]{3}\u{e007f}';
+const WORKING = `${FLAG}|${EMOJI}(?:\u200d${EMOJI})*|[#*0-9]\ufe0f\u20e3|${LETTER}[\u200c\u200d](?=${LETTER})`;
+const EACH = new RegExp(`${WORKING}|(${HIDDEN.source})`, 'gu');
 
 /** @type {{[code: number]: string}} */
 const NAMES = {
@@ -150,20 +158,6 @@ function mark(char) {
 }
 
 /**
- * Whether a zero-width joiner or non-joiner does its work between two visible characters: emoji and several scripts need it.
- * @param {string} text
- * @param {number} at
- */
-function joins(text, at) {
-  const char = text[at];
-  if (char !== '\u200d' && char !== '\u200c') return false;
-  const before = text.slice(Math.max(0, at - 2), at);
-  const after = text.slice(at + 1, at + 3);
-  const joined = char === '\u200d' ? /^[\p{Extended_Pictographic}\p{L}\p{M}\u2640\u2642\u2695]/u : /^[\p{L}\p{M}]/u;
-  return /[\p{Extended_Pictographic}\p{L}\p{M}\p{Emoji_Modifier}\ufe0f]$/u.test(before) && joined.test(after);
-}
-
-/**
  * A text in pieces: what is shown as it is, and marks that stand for characters nobody would see.
  * @param {string} text
  * @returns {{text: string, kind: 'text' | 'mark', title: string}[]}
@@ -174,9 +168,9 @@ export function visible(text) {
   const pieces = [];
   let shown = 0;
   for (const match of text.matchAll(EACH)) {
-    if (joins(text, match.index)) continue;
+    if (match[1] === undefined) continue;
     if (match.index > shown) pieces.push({ text: text.slice(shown, match.index), kind: 'text', title: '' });
-    pieces.push(mark(match[0]));
+    pieces.push(mark(match[1]));
     shown = match.index + match[0].length;
   }
   if (shown < text.length) pieces.push({ text: text.slice(shown), kind: 'text', title: '' });

@@ -38,7 +38,7 @@
  *   more: boolean}} Page
  * @typedef {{type: 'session_list', re: number, sessions: SessionRow[], more: boolean}} SessionList
  * @typedef {{type: 'shown', re: number, result: string, tool: string, text: string, first: number, last: number,
- *   lines: number, next_char: number | null}} Shown
+ *   lines: number, next_char: number | null, seq?: number}} Shown
  * @typedef {{type: 'read_list', re: number, reads: ReadRow[]}} ReadList
  * @typedef {{type: 'text_piece', re: number, seq: number, from_char: number, text: string,
  *   next_char: number | null}} TextPiece
@@ -105,8 +105,9 @@
  */
 
 /**
- * `lines` is the length of the result in lines, null until the first answer.
- * @typedef {{tool: string, lines: number | null}} ResultMeta
+ * `lines` is the length of the result in lines, null until the first answer. `seq` is that of its entry, 0 where that is
+ * not known: older daemons do not tell it.
+ * @typedef {{tool: string, lines: number | null, seq: number}} ResultMeta
  */
 
 /**
@@ -133,11 +134,13 @@
 
 /**
  * What the world gives: time, chance, sockets, and whether the page is seen and the network there. Tests give others.
+ * `reach` tells whether anyone answers where that link leads to, or is null where the page may not ask there.
  * @typedef {{
  *   now(): number, random(): number,
  *   later(run: () => void, ms: number): unknown, cancel(timer: unknown): void,
  *   socket(url: string, protocols: string[]): Socket,
  *   visible(): boolean, online(): boolean,
+ *   reach(url: string): Promise<boolean> | null,
  *   ask(path: string, method: string): Promise<{status: number, headers: {get(name: string): string | null}}>
  * }} Surroundings
  */

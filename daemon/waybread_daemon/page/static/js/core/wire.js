@@ -26,6 +26,13 @@ const BACKOFF_MOST_MS = 30_000;
 /** While someone looks at the page, a daemon that comes back is noticed soon. */
 const BACKOFF_SEEN_MS = 1_000;
 const HELD_MS = 5_000;
+/**
+ * Browsers put off the sockets of a page by seconds when about 16 of them failed within some minutes. So whether anyone is
+ * there is asked by a request first, and where sockets fail all the same, only the first few follow one another soon.
+ */
+const SOON_SOCKETS = 3;
+const SPARE_MS = 125;
+const SPARE_MOST_MS = 60_000;
 const BUSY_FIRST_MS = 250;
 const BUSY_MOST_MS = 4_000;
 /** A daemon lets a viewer ask so often, and at first so much at once, unless its settings say otherwise. */
@@ -51,13 +58,9 @@ class Attempt {
   /** @type {unknown} */
   timer = null;
 
-  /**
-   * @param {Socket} socket
-   * @param {number} begun_ms
-   */
-  constructor(socket, begun_ms) {
+  /** @param {Socket} socket */
+  constructor(socket) {
     this.socket = socket;
-    this.begun_ms = begun_ms;
   }
 }
 
@@ -80,6 +83,12 @@ export class Wire extends Observable {
   #held = new Set();
   #lastId = 0;
   #tries = 0;
+  /** Sockets since one was last opened. */
+  #unopened = 0;
+  /** When the last look or socket began. */
+  #begun_ms = 0;
+  /** The look that goes on. @type {Promise<boolean> | null} */
+  #look = null;
   /** @type {unknown} */
   #retryTimer = null;
   #closed = false;
@@ -104,18 +113,18 @@ export class Wire extends Observable {
    */
   start(since_ms = this.state.since_ms) {
     this._set({ since_ms });
-    if (this.#attempt === null && !this.#closed && this.state.kind !== 'refused') this.#connect();
+    if (this.#attempt === null && !this.#closed && this.state.kind !== 'refused') void this.#try();
   }
 
   /** Looks at the link at once: the page or the network may have come back, or gone. */
   wake() {
     if (this.#closed || this.state.kind === 'refused') return;
     const attempt = this.#attempt;
-    if (attempt === null || (!attempt.ready && this.#around.now() - attempt.begun_ms > STALE_TRY_MS)) {
-      this.#tries = 0;
-      this.#connect();
-    } else if (attempt.ready) {
+    if (attempt?.ready) {
       this.#ping(attempt, PROBE_TIMEOUT_MS);
+    } else if ((attempt ?? this.#look) === null || this.#around.now() - this.#begun_ms > STALE_TRY_MS) {
+      this.#tries = 0;
+      void this.#try();
     }
     this.#tellDown();
   }
@@ -149,9 +158,7 @@ export class Wire extends Observable {
   close() {
     this.#closed = true;
     this.#around.cancel(this.#retryTimer);
-    const attempt = this.#attempt;
-    this.#attempt = null;
-    if (attempt !== null) this.#drop(attempt);
+    this.#drop();
     this.#failHeld(new WireError('link_lost', 'The link was closed.'));
   }
 
@@ -183,9 +190,23 @@ export class Wire extends Observable {
     }
   }
 
-  #connect() {
+  /** Opens a socket, after one that failed only where anyone answers. */
+  async #try() {
     this.#around.cancel(this.#retryTimer);
-    if (this.#attempt !== null) this.#drop(this.#attempt);
+    this.#drop();
+    this.#begun_ms = this.#around.now();
+    const look = this.#unopened > 0 ? this.#around.reach(this.#url) : null;
+    this.#look = look;
+    if (look !== null) {
+      const reached = await look;
+      if (look !== this.#look) return;
+      this.#look = null;
+      if (!reached) {
+        this.#retry(UNREACHABLE, 0);
+        return;
+      }
+    }
+    this.#unopened += 1;
     let socket;
     try {
       socket = this.#around.socket(this.#url, [SUBPROTOCOL]);
@@ -194,10 +215,11 @@ export class Wire extends Observable {
       this.#refuse(`The browser does not connect to ${this.#url}: ${String(fault)}`);
       return;
     }
-    const attempt = new Attempt(socket, this.#around.now());
+    const attempt = new Attempt(socket);
     this.#attempt = attempt;
     attempt.timer = this.#around.later(() => this.#lose(attempt, 'The daemon does not answer.'), OPEN_TIMEOUT_MS);
     socket.onopen = () => {
+      this.#unopened = 0;
       const hello = { type: 'hello', id: ++this.#lastId, token: this.#token, client: CLIENT };
       socket.send(JSON.stringify({ ...hello, max_message: MAX_BYTES }));
     };
@@ -209,7 +231,7 @@ export class Wire extends Observable {
       if (event.code === CLOSE_UNAUTHENTICATED || event.code === CLOSE_REVOKED) {
         this.#refuse(event.code === CLOSE_REVOKED ? REVOKED : UNKNOWN);
       } else {
-        this.#lose(attempt, attempt.ready ? 'The link broke.' : 'The daemon cannot be reached.');
+        this.#lose(attempt, attempt.ready ? 'The link broke.' : UNREACHABLE);
       }
     };
     socket.onerror = () => {};
@@ -255,7 +277,7 @@ export class Wire extends Observable {
     }
     this.#around.cancel(attempt.timer);
     attempt.ready = true;
-    attempt.begun_ms = this.#around.now();
+    this.#begun_ms = this.#around.now();
     attempt.timer = this.#around.later(() => this.#ping(attempt, PING_TIMEOUT_MS), PING_EVERY_MS);
     this.welcome = /** @type {Welcome} */ (message);
     this._set({ kind: 'linked', since_ms: this.#around.now(), why: '' });
@@ -311,35 +333,37 @@ export class Wire extends Observable {
    */
   #lose(attempt, why) {
     if (attempt !== this.#attempt) return;
-    this.#attempt = null;
-    const held = attempt.ready && this.#around.now() - attempt.begun_ms >= HELD_MS;
-    if (held) this.#tries = 0;
-    this.#drop(attempt);
+    if (attempt.ready && this.#around.now() - this.#begun_ms >= HELD_MS) this.#tries = 0;
+    this.#drop();
+    this.#retry(why, this.#unopened > SOON_SOCKETS ? Math.min(SPARE_MS * 2 ** this.#unopened, SPARE_MOST_MS) : 0);
+  }
+
+  /**
+   * @param {string} why
+   * @param {number} least_ms
+   */
+  #retry(why, least_ms) {
     this.#tellDown(why);
     const most = Math.min(
       BACKOFF_FIRST_MS * 2 ** Math.min(this.#tries, 10),
       this.#around.visible() ? BACKOFF_SEEN_MS : BACKOFF_MOST_MS,
     );
     this.#tries += 1;
-    this.#retryTimer = this.#around.later(() => {
-      if (this.#attempt === null) this.#connect();
-    }, this.#around.random() * most);
+    this.#retryTimer = this.#around.later(() => this.#try(), Math.max(least_ms, this.#around.random() * most));
   }
 
   /** @param {string} why */
   #refuse(why) {
-    const attempt = this.#attempt;
-    this.#attempt = null;
+    this.#drop();
     this._set({ kind: 'refused', since_ms: this.#around.now(), why });
-    if (attempt !== null) this.#drop(attempt);
     this.#failHeld(new WireError('refused', why));
   }
 
-  /**
-   * Lets go of a socket. What waited on it waits for the next link, or fails.
-   * @param {Attempt} attempt
-   */
-  #drop(attempt) {
+  /** Lets go of the socket or look. What waited on it waits for the next link, or fails. */
+  #drop() {
+    const attempt = this.#attempt;
+    this.#attempt = this.#look = null;
+    if (attempt === null) return;
     this.#around.cancel(attempt.timer);
     const { socket } = attempt;
     socket.onopen = socket.onmessage = socket.onclose = null;
@@ -370,6 +394,7 @@ export class Wire extends Observable {
   }
 }
 
+const UNREACHABLE = 'The daemon cannot be reached.';
 const UNKNOWN = 'The daemon does not know this pairing (any more): pair again.';
 const REVOKED = 'The daemon has taken back this pairing: pair again.';
 

@@ -51,7 +51,7 @@ export function card(entry, look) {
     const said = `Taken back: ${entry.turns.length === 1 ? 'turn' : 'turns'} ${entry.turns.join(', ')}`;
     return h('p', { class: 'rule' }, h('span', { dir: 'auto' }, plain(said)), time(entry));
   }
-  if (entry.kind === 'compacted') return compacted(entry, look);
+  if (entry.kind === 'compacted') return compacted(entry, look, gone);
   return entry.kind === 'message' ? message(entry, look, gone) : result(entry, look, gone);
 }
 
@@ -63,13 +63,14 @@ function kindName(kind) {
 /**
  * @param {Entry} entry
  * @param {Look} look
+ * @param {boolean} gone
  */
-function compacted(entry, look) {
+function compacted(entry, look, gone) {
   return h(
     'div',
     { class: 'compacted' },
-    h('p', { class: 'rule' }, h('span', null, 'Compacted'), time(entry)),
-    entry.text === '' ? null : h('div', { class: 'card' }, body(entry, look, false)),
+    h('p', { class: 'rule' }, h('span', null, 'Compacted'), takenBack(gone), time(entry)),
+    entry.text === '' ? null : h('div', { class: `card ${gone ? 'gone' : ''}` }, body(entry, look, false)),
   );
 }
 

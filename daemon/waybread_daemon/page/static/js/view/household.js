@@ -30,6 +30,8 @@ export class Household extends Observable {
   /** @type {Database} */
   #database = new Memory();
   #around;
+  /** Which pairing is meant where an address names none: another tab may sign out of it. */
+  #first = '';
   /** Nothing may be kept from then on, until a person pairs again, here or in another tab. */
   #forgotten = false;
   /** @type {Map<string, Home>} */
@@ -120,11 +122,13 @@ export class Household extends Observable {
 
   /**
    * @param {string} id that of a pairing, or '' for the first
+   * @param {boolean} [anew] whether '' may come to mean another one than before: not where one reads a session
    * @returns {Home | null}
    */
-  home(id) {
+  home(id, anew) {
     const { pairings } = this.state;
-    const pairing = id === '' ? pairings[0] : pairings.find((one) => one.id === id);
+    if (anew || this.#first === '') this.#first = pairings[0]?.id ?? '';
+    const pairing = pairings.find((one) => one.id === (id || this.#first));
     if (pairing === undefined) return null;
     const known = this.#homes.get(pairing.id);
     const home = known ?? new Home(pairing, this.#database, this.#around);
@@ -135,6 +139,16 @@ export class Household extends Observable {
       void home.start();
     }
     return home;
+  }
+
+  /**
+   * What to call a pairing: its name, and where others have the same, what tells them apart.
+   * @param {Pairing} pairing
+   */
+  called({ id, name, url, device }) {
+    const alike = this.state.pairings.filter((one) => one.name === name && one.id !== id);
+    if (alike.length === 0) return name;
+    return `${name} (${alike.some((one) => one.url === url) ? device : new URL(url).host})`;
   }
 
   /**
@@ -178,8 +192,9 @@ export class Household extends Observable {
     // A tab that sleeps and does not let go of the database has an empty one at least.
     const cleared = Promise.all(this.state.pairings.map(({ id }) => this.#pairings.remove(id)));
     this.#forget();
-    await Promise.any([cleared, deleteDatabase()]).catch(() => this._set({ notice: NOT_DELETED }));
-    await forgetShell();
+    const deleted = Promise.any([cleared, deleteDatabase()]).catch(() => this._set({ notice: NOT_DELETED }));
+    // A tab that froze while it read holds up the first of them for as long as it sleeps.
+    await Promise.all([deleted, forgetShell()]);
   }
 
   /** @param {string} id */

@@ -8,6 +8,7 @@ import { Frame, useAround, useModel } from './frame.js';
 
 const NO_CODE =
   'This is neither a pairing link nor a code: a code has 26 letters and digits. Get one with `waybread pair`.';
+const NO_CODE_YET = 'That is only an address: copy the code as well.';
 const NONE = { why: '', page: '' };
 
 /** @param {{offered: string, taken: () => void}} props `offered`: an address with a code that the page was opened with */
@@ -25,7 +26,7 @@ export function Pair({ offered, taken }) {
   const link = offered === '' ? null : readOffer(offered, here);
   useEffect(() => {
     if (offered === '') return;
-    tell(link ? NONE : { ...NONE, why: NO_CODE });
+    tell(link ? NONE : { ...NONE, why: whyNot(offered) });
   }, [offered]);
   useEffect(() => {
     if (problem.why !== '') field.current?.focus();
@@ -34,7 +35,7 @@ export function Pair({ offered, taken }) {
     event.preventDefault();
     if (busy) return;
     const offer = link ?? readOffer(given, here);
-    if (offer === null) return tell({ ...NONE, why: NO_CODE });
+    if (offer === null) return tell({ ...NONE, why: whyNot(given) });
     setBusy(true);
     tell(NONE);
     try {
@@ -104,4 +105,9 @@ export function Pair({ offered, taken }) {
 
 function nameOfThis() {
   return /iPhone|iPad|Android|Mac|Windows|CrOS|Linux/.exec(navigator.userAgent)?.[0] ?? 'Browser';
+}
+
+/** @param {string} text in which no code was found */
+function whyNot(text) {
+  return linkUrl(text.trim().replace(/.*\s/s, '')) === '' ? NO_CODE : NO_CODE_YET;
 }

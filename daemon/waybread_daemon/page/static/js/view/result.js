@@ -22,23 +22,33 @@ const NOTE_AFTER_MS = 500;
 
 /** @param {{home: Home, route: Route, model: SessionModel}} props */
 export function Result({ home, route, model }) {
-  const { entries } = useModel(model);
+  const { link } = useModel(home);
+  const { entries, loading } = useModel(model);
+  const [older, setOlder] = useState(/** @type {Entry | undefined} */ (undefined));
+  const [seq, setSeq] = useState(0);
   const id = resultId(route.number);
-  const entry = useMemo(() => entries.find((one) => one.result === id), [entries, id]);
+  const entry = useMemo(() => entries.find((one) => one.result === id), [entries, id]) ?? older;
   const load = async () => {
     const source = home.results(route.session, route.number);
     await source.lines(Math.max(route.line, 1), 1);
+    setSeq(source.meta.seq);
     return source;
   };
+  useEffect(() => {
+    // Its lines are there without it; where there is no link it is asked for again when there is one.
+    if (!entry && !loading && seq > 0) model.entry(seq).then((one) => one.result === id && setOlder(one), () => {});
+  }, [link, loading, seq]);
   return h(Lines, { home, route, model, entry, name: id, ready: true, load });
 }
 
 /** @param {{home: Home, route: Route, model: SessionModel}} props */
 export function Sent({ home, route, model }) {
   const { entries, loading } = useModel(model);
-  const entry = useMemo(() => entries.find((one) => one.seq === route.seq), [entries, route.seq]);
+  const [older, setOlder] = useState(/** @type {Entry | undefined} */ (undefined));
+  const entry = useMemo(() => entries.find((one) => one.seq === route.seq), [entries, route.seq]) ?? older;
   const load = async () => {
     const one = entry ?? (await model.entry(route.seq));
+    setOlder(one);
     return textSource(route.view === 'asked' ? allAskedFor(one) : await model.fullText(one));
   };
   const name = `${entry?.result || 'Text'} as ${route.view}`;
@@ -245,6 +255,6 @@ function textSource(text) {
   };
   const cache = { window: async () => null, putWindow: () => undefined };
   const source = new ResultWindows(/** @type {any} */ (wire), /** @type {any} */ (cache), '', 0);
-  source.meta = { tool: '', lines: lines.length };
+  source.meta = { tool: '', lines: lines.length, seq: 0 };
   return source;
 }

@@ -1,12 +1,13 @@
 // The address bar: which view is shown, and where in it one was. All of it is behind the `#`, which no server is told.
 
-import { resultId, resultNumber } from '../core/texts.js';
+import { resultId } from '../core/texts.js';
 import { Observable } from '../core/observable.js';
 import { allowed } from '../core/surroundings.js';
 
 /**
- * Where a person is. What does not apply is empty or 0. `pairing`: its id, where there are several. `line`: where to
- * begin in a result. `seq`: the entry whose text is shown as it was sent, or what its tool was asked.
+ * Where a person is. What does not apply is empty or 0. `pairing`: its id, where there are several. `number`: that of a
+ * result, also 0 where its address has no id. `line`: where to begin in it. `seq`: the entry whose text is shown as it was
+ * sent, or what its tool was asked.
  * @typedef {{view: 'sessions' | 'pair' | 'settings' | 'transcript' | 'result' | 'sent' | 'asked' | 'files', pairing: string,
  *   session: string, number: number, seq: number, line: number}} Route
  */
@@ -44,8 +45,9 @@ export function parseAddress(hash) {
   if (first === 'pair' || first === 'settings') return { ...HOME, view: first };
   if (first !== 's' || session === '') return home;
   const at = { ...home, session, line: positive(new URLSearchParams(query).get('line')) };
-  const number = resultNumber(which.toLowerCase());
-  if (what === 'r' && number > 0) return { ...at, view: 'result', number };
+  // As recall takes it: the number decides, not how it is written. The view says where it is no id.
+  const number = positive(`0x${which.trim().replace(/^#/, '')}`);
+  if (what === 'r' && which !== '') return { ...at, view: 'result', number };
   const seq = positive(which);
   if (what === 'e' && seq > 0) return { ...at, view: 'sent', seq };
   if (what === 'a' && seq > 0) return { ...at, view: 'asked', seq };

@@ -20,11 +20,11 @@ const rowHeight = () => ROW_PX;
 export function Sessions({ home, route }) {
   const { household } = useAround();
   const { pairings } = useModel(household);
-  const { name } = pairings.find((one) => one.id === home.pairing.id) ?? home.pairing;
+  const pairing = pairings.find((one) => one.id === home.pairing.id) ?? home.pairing;
   return h(
     Frame,
     {
-      title: name,
+      title: household.called(pairing),
       home,
       actions: h(
         'a',
@@ -37,15 +37,15 @@ export function Sessions({ home, route }) {
       : h(
           'nav',
           { class: 'tabs', 'aria-label': 'Devices' },
-          pairings.map(({ id, name: other }) =>
+          pairings.map((one) =>
             h(
               'a',
               {
-                key: id,
-                href: address({ view: 'sessions', pairing: id }),
-                'aria-current': id === home.pairing.id ? 'page' : undefined,
+                key: one.id,
+                href: address({ view: 'sessions', pairing: one.id }),
+                'aria-current': one === pairing ? 'page' : undefined,
               },
-              other,
+              household.called(one),
             ),
           ),
         ),
@@ -56,7 +56,9 @@ export function Sessions({ home, route }) {
 /** @param {{home: Home, pairing: string}} props */
 function List({ home, pairing }) {
   const spot = useSpot();
-  const { sessions, loaded_all, loading, link, away } = useModel(home);
+  const { sessions, loaded_all, loading, as_of_ms, away } = useModel(home);
+  // Before the log is followed nothing comes of asking, and the list, made anew, would ask again without end.
+  const live = as_of_ms === null;
   const kept = spot.place;
   const [sought, seek] = useState(String(kept?.sought ?? ''));
   const [problem, tell] = useState('');
@@ -68,7 +70,7 @@ function List({ home, pairing }) {
     [sessions, words],
   );
   const loadMore = async () => {
-    if (busy.current || loaded_all || link.kind !== 'linked') return;
+    if (busy.current || loaded_all || !live) return;
     busy.current = true;
     setLoadingMore(true);
     try {
@@ -85,7 +87,7 @@ function List({ home, pairing }) {
   useEffect(() => {
     // What is sought may be among those that were not loaded yet.
     if (words !== '' && problem === '') void loadMore();
-  }, [words, sessions.length, loaded_all, link.kind]);
+  }, [words, sessions.length, loaded_all, live]);
   const older = away && !loaded_all && sessions.length > 0;
   const items = useMemo(() => (older ? [...found, OLDER] : found), [found, older]);
   const empty =

@@ -34,7 +34,7 @@ export function Settings({ pairing }) {
         'ul',
         { class: 'files' },
         pairings.map((one) =>
-          h('li', { key: one.id }, h(Paired, { pairing: one, several: pairings.length > 1, leave })),
+          h('li', { key: one.id }, h(Paired, { pairing: one, called: household.called(one), several: pairings.length > 1, leave })),
         ),
       ),
       h('p', null, h('a', { class: 'button', href: address({ view: 'pair' }) }, 'Pair with another device')),
@@ -58,7 +58,7 @@ export function Settings({ pairing }) {
       leaving === null
         ? null
         : h(Confirm, {
-            title: leaving === 'all' ? 'Forget everything?' : `Sign out of ${leaving.name}?`,
+            title: leaving === 'all' ? 'Forget everything?' : `Sign out of ${household.called(leaving)}?`,
             yes: leaving === 'all' ? 'Forget' : 'Sign out',
             go,
             stay: () => leave(null),
@@ -67,16 +67,16 @@ export function Settings({ pairing }) {
   );
 }
 
-/** @param {{pairing: Pairing, several: boolean, leave: (pairing: Pairing) => void}} props */
-function Paired({ pairing, several, leave }) {
-  const { id, name, role, device, url, paired_ms } = pairing;
+/** @param {{pairing: Pairing, called: string, several: boolean, leave: (pairing: Pairing) => void}} props */
+function Paired({ pairing, called, several, leave }) {
+  const { id, role, device, url, paired_ms } = pairing;
   return h(
     'article',
     { class: 'card file' },
     h(
       'div',
       { class: 'head' },
-      h('a', { class: 'path', dir: 'auto', href: address({ view: 'sessions', pairing: several ? id : '' }) }, name),
+      h('a', { class: 'path', dir: 'auto', href: address({ view: 'sessions', pairing: several ? id : '' }) }, called),
     ),
     h(
       'p',
@@ -86,7 +86,7 @@ function Paired({ pairing, several, leave }) {
       h('span', null, 'device ', h('code', null, device)),
       h('span', null, `since ${wholeTime(paired_ms)}`),
     ),
-    h('button', { class: 'button', onClick: () => leave(pairing), 'aria-label': `Sign out of ${name}` }, 'Sign out'),
+    h('button', { class: 'button', onClick: () => leave(pairing), 'aria-label': `Sign out of ${called}` }, 'Sign out'),
   );
 }
 
