@@ -93,7 +93,7 @@ class _Surveyor:
 
     def all(self) -> Survey:
         assert self._rows("PRAGMA integrity_check") == [("ok",)]
-        assert self._rows("PRAGMA user_version") == [(2,)]
+        assert self._rows("PRAGMA user_version") == [(3,)]
         places = self._places()
         lines = self._lines({place.number: place for place in places})
         self._check_sessions(places, lines)
