@@ -58,7 +58,8 @@ async def test_a_test_of_the_page_has_a_limit(monkeypatch: pytest.MonkeyPatch) -
 
 
 async def test_every_test_in_a_browser_is_bounded(request: pytest.FixtureRequest) -> None:
-    tests = [item for item in request.session.items if isinstance(item, pytest.Function) and "page" in item.path.parts]
+    here = Path(__file__).parent
+    tests = [item for item in request.session.items if isinstance(item, pytest.Function) and here in item.path.parents]
     asynchronous = [item for item in tests if limits.is_async(item.obj)]
     assert asynchronous
     assert [item.nodeid for item in asynchronous if not hasattr(item.obj, "__wrapped__")] == []
