@@ -39,6 +39,13 @@ def content(page: Page, address: str) -> Locator:
     return page.locator("main").get_by_text(VIEWS[address]).first
 
 
+async def pull(page: Page, to: str) -> None:
+    """Scrolls to a place, as the browser reckons it: more than once, because heights are only known when they were seen."""
+    for _ in range(3):
+        await page.locator(".scroller").evaluate(f"scroller => {{ scroller.scrollTop = {to} }}")
+        await page.wait_for_timeout(100)
+
+
 async def lose_link(phone: Phone) -> None:
     """The daemon is gone, and the page has noticed. What the browser fetches on its own has come before."""
     await phone.page.evaluate("navigator.serviceWorker.ready.then(() => true)")
@@ -196,9 +203,7 @@ async def test_what_was_before_says_without_a_link_that_it_is_not_here_and_cover
     await expect(page.get_by_text("Message 500.")).to_be_visible()
     await expect(page.locator(".dot.live")).to_be_visible()
     await lose_link(phone)
-    for _ in range(3):
-        await page.locator(".scroller").evaluate("scroller => { scroller.scrollTop = 0 }")
-        await page.wait_for_timeout(100)
+    await pull(page, "0")
     before = page.get_by_text(NOT_KEPT)
     await expect(before).to_be_in_viewport()
     first = page.locator(".slot", has_text="Message 301.")
@@ -219,9 +224,7 @@ async def test_a_list_of_sessions_that_is_not_whole_says_so_at_its_end(phone: Ph
     await expect(page.locator(".dot.live")).to_be_visible()
     await expect(page.get_by_text("Session 219")).to_be_visible()
     await lose_link(phone)
-    for _ in range(3):
-        await page.locator(".scroller").evaluate("scroller => { scroller.scrollTop = scroller.scrollHeight }")
-        await page.wait_for_timeout(100)
+    await pull(page, "scroller.scrollHeight")
     older = page.get_by_text("Older ones are not kept here: they need the link.")
     await expect(older).to_be_in_viewport()
     await expect(page.get_by_text("Session 20", exact=True)).to_be_in_viewport()

@@ -19,6 +19,9 @@ from waybread_daemon.store.sqlite.statements import run, value
 
 _encode = msgspec.msgpack.Encoder().encode
 
+_BEFORE_NAMES = "token, device, role, secret_hash, made_ms, seen_ms, revoked_ms"
+"""What the checksum of a token was made of in version 2, which had no names of them."""
+
 COLUMNS = {
     "entry": "id, session, kind, number, root, content, facts, args_bytes, encoding, payload",
     "event": "session, entry, event",
@@ -28,12 +31,9 @@ COLUMNS = {
     "chunk": "id, data",
     "session": "number, device, session, kind, title, directory, epoch, opened_seq, opened_ms",
     "device": "number, device, name, made_ms, gone_ms",
-    "token": "token, device, role, secret_hash, made_ms, seen_ms, revoked_ms, name",
+    "token": f"{_BEFORE_NAMES}, name",
 }
 """What the checksum of a row is made of, in this order. The migration that made the checksums names the same."""
-
-BEFORE_NAMES = "token, device, role, secret_hash, made_ms, seen_ms, revoked_ms"
-"""What it was of a token in version 2, which had no names of them."""
 
 FIRST_VERSION = 2
 """A store before that has none."""
@@ -61,7 +61,7 @@ def has_checksums(connection: apsw.Connection) -> bool:
 
 def columns_of(table: str, connection: apsw.Connection) -> str:
     """What the checksum of the table's rows is made of in this store, whose rows have them."""
-    return BEFORE_NAMES if table == "token" and _version(connection) == FIRST_VERSION else COLUMNS[table]
+    return _BEFORE_NAMES if table == "token" and _version(connection) == FIRST_VERSION else COLUMNS[table]
 
 
 def _version(connection: apsw.Connection) -> int:
