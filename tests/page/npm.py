@@ -22,7 +22,7 @@ PACKAGES = [
     "acorn@8",
     f"preact@{VENDORED['version']}",
     "fake-indexeddb@6",
-    "puppeteer-core@25",
+    "puppeteer-core@25.16",
     "typescript@7.0",
     "ws@8",
 ]

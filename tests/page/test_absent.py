@@ -85,11 +85,11 @@ async def test_a_session_that_is_deleted_while_there_is_no_link_is_gone_when_it_
         session = await tell_roof(link)
         page = await phone.open("#/s/s/r/0001")
         await expect(content(page, "#/s/s/r/0001")).to_be_visible()
-        await phone.context.set_offline(True)
+        await phone.lose_network()
         await expect(page.locator(".banner")).to_contain_text("Offline since")
         await session.delete()
         await expect(content(page, "#/s/s/r/0001")).to_be_visible()
-        await phone.context.set_offline(False)
+        await phone.find_network()
         await leads_home(page)
 
 

@@ -99,7 +99,7 @@ async def test_axe_finds_nothing_in_any_view_or_state(
             await settled(page)
             await act(page)
             await finds_nothing(page, f"{address} after {act.__name__}")
-        await phone.context.set_offline(True)
+        await phone.lose_network()
         await expect(page.locator(".banner")).to_contain_text("Offline since")
         await finds_nothing(page, "offline")
 
@@ -131,7 +131,8 @@ async def test_code_stays_from_left_to_right_on_a_page_from_right_to_left(librar
 
 
 async def tab_to(page: Page, selector: str) -> None:
-    """Goes on by the tab key until that element has the focus."""
+    """Goes on by the tab key until that element has the focus: as a person does, who waits until it is there."""
+    await expect(page.locator(selector).first).to_be_visible()
     for _ in range(_MOST_TABS):
         await page.keyboard.press("Tab")
         if await page.evaluate("(selector) => document.activeElement.matches(selector)", selector):

@@ -151,7 +151,7 @@ async def test_every_view_can_be_read_and_tapped(
             assert await complaints(page) == [], f"{address} {act.__name__}"
             if act is forget:
                 await press(page, "Cancel")
-        await phone.context.set_offline(True)
+        await phone.lose_network()
         for address in ("#/s/right", "#/s/parser/r/0006", "#/"):
             await phone.show(address)
             await expect(page.locator(".banner")).to_contain_text("Offline since")

@@ -95,11 +95,11 @@ async def test_offline_it_shows_what_it_has_and_says_so_and_is_right_again_withi
         page = await phone.open("#/s/s")
         await expect(page.get_by_text("Before.")).to_be_visible()
         await expect(page.locator(".dot.live")).to_be_visible()
-        await phone.context.set_offline(True)
+        await phone.lose_network()
         await expect(page.locator(".banner")).to_contain_text("Offline since")
         await expect(page.get_by_text("Before.")).to_be_visible()
         await session.message("user", "Meanwhile.")
-        await phone.context.set_offline(False)
+        await phone.find_network()
         await expect(page.get_by_text("Meanwhile.")).to_be_visible(timeout=1000)
 
 

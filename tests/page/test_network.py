@@ -69,13 +69,13 @@ async def test_a_network_that_ends_and_comes_back_leaves_no_gap_and_nothing_twic
                 await session.message("user", f"Message {number}.")
             await expect(page.get_by_text(f"Message {number}.", exact=True)).to_be_in_viewport()
             cable.cut()
-            await far.context.set_offline(True)
+            await far.lose_network()
             await expect(page.locator(".banner")).to_contain_text("Offline since")
             for _ in range(5):
                 number += 1
                 await session.message("user", f"Message {number}.")
             cable.mend()
-            await far.context.set_offline(False)
+            await far.find_network()
             print(f"right again {await seconds_until(page, f'Message {number}.'):.2f} s after the network's return")
         await is_live(page)
         assert await said_in(page) == [f"Message {one}." for one in range(1, number + 1)]
@@ -91,13 +91,13 @@ async def test_a_network_that_was_away_for_long_is_live_again_within_a_second(fa
         sockets: list[str] = []
         page.on("websocket", lambda socket: sockets.append(socket.url))
         cable.cut()
-        await far.context.set_offline(True)
+        await far.lose_network()
         await expect(page.locator(".banner")).to_contain_text("Offline since")
         await page.wait_for_timeout(_AWAY_MS)
         assert len(sockets) <= 2
         await session.message("user", "Meanwhile.")
         cable.mend()
-        await far.context.set_offline(False)
+        await far.find_network()
         seconds = await seconds_until(page, "Meanwhile.")
         print(f"right again {seconds:.2f} s after the network's return")
         assert seconds < 1
@@ -161,7 +161,7 @@ async def test_without_any_network_it_opens_on_what_it_has_and_says_how_old_that
     await expect(page.locator(".row[data-line='1']")).to_contain_text("output 30")
     await page.wait_for_timeout(1000)
     cable.cut()
-    await far.context.set_offline(True)
+    await far.lose_network()
     await far.open("#/s/s")
     await expect(page.locator(".card", has_text="output 30")).to_be_visible()
     await expect(page.locator(".banner")).to_contain_text("Offline since")
@@ -173,7 +173,7 @@ async def test_without_any_network_it_opens_on_what_it_has_and_says_how_old_that
     await page.get_by_text("Never opened").click()
     await expect(page.get_by_text("Unseen.")).to_have_count(0)
     cable.mend()
-    await far.context.set_offline(False)
+    await far.find_network()
     await expect(page.get_by_text("Unseen.")).to_be_visible()
     await is_live(page)
 
@@ -217,6 +217,8 @@ new MutationObserver(() => {
 }).observe(document, { childList: true, subtree: true, attributes: true });
 window.begun = begun;
 """
+_AWAY = "Object.defineProperty(Navigator.prototype, 'onLine', { get: () => false });"
+"""As a browser says it. One that a test took the network from may say otherwise in what is loaded later."""
 
 
 async def test_the_notice_stands_through_every_view_and_never_blinks(far: Phone, cable: Cable) -> None:
@@ -284,8 +286,8 @@ async def test_a_page_that_is_opened_without_a_network_says_so_at_once(far: Phon
     await far.open()
     await is_live(page)
     cable.cut()
-    await far.context.set_offline(True)
-    await page.add_init_script(_FIRST)
+    await far.lose_network()
+    await page.add_init_script(_AWAY + _FIRST)
     await far.open()
     await expect(page.locator(".banner")).to_contain_text("Offline since")
     begun = await page.evaluate("window.begun")
