@@ -34,6 +34,7 @@ def test_the_loaded_sqlite_has_no_fault_in_its_write_ahead_log() -> None:
 def test_every_dependency_has_the_lower_bound_that_the_code_relies_on() -> None:
     assert lower_bounds(PROJECT["dependencies"]) == {
         "apsw": (3, 51, 3),
+        "deflate": (0, 8),
         "ifaddr": (0, 2),
         "msgspec": (0, 20),
         "platformdirs": (4, 3),

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, expect
 
 from tests.page.limits import limited, watched
 from tests.running import Daemon, environment, waybread
@@ -242,6 +242,16 @@ async def tell_many(link: Link, count: int, session: str = "many") -> Session:
         numbers = range(first, min(first + 100, count + 1))
         await asyncio.gather(*[told.message(*_said(number)) for number in numbers])
     return told
+
+
+async def at_the_end(phone: Phone, link: Link) -> tuple[Session, Page]:
+    """A session of `Message 1.` to `Message 40.`, more than is seen at once, and the page at its end."""
+    told = await link.open("s", "agent", title="Live")
+    for number in range(1, 41):
+        await told.message("user", f"Message {number}.")
+    page = await phone.open("#/s/s")
+    await expect(page.get_by_text("Message 40.")).to_be_in_viewport()
+    return told, page
 
 
 def _said(number: int) -> tuple[Any, str]:

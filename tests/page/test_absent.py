@@ -122,6 +122,16 @@ async def test_a_session_that_is_opened_after_its_address_was_is_there(phone: Ph
     await expect(page.get_by_text("The roof leaks.")).to_be_visible()
 
 
+async def test_a_result_that_comes_after_its_address_was_opened_is_there(phone: Phone) -> None:
+    async with phone.house.link() as link:
+        session = await link.open("s", "agent")
+        page = await phone.open("#/s/s/r/0001")
+        await expect(page.get_by_text("This session has no result #0001.")).to_be_visible()
+        await session.result("bash", {"command": "date"}, "Tuesday")
+        await expect(page.locator(".row[data-line='1'] code")).to_have_text("Tuesday")
+        await expect(page.get_by_text("This session has no result #0001.")).to_have_count(0)
+
+
 async def test_a_text_of_another_session_is_none_of_this_one(phone: Phone) -> None:
     async with phone.house.link() as link:
         await tell_roof(link)

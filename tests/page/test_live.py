@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from playwright.async_api import Page, WebSocketRoute, expect
 
-from tests.page.browsing import Phone
+from tests.page.browsing import Phone, at_the_end
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -29,11 +29,7 @@ async def test_what_is_inserted_appears_at_the_end(phone: Phone) -> None:
 
 async def test_one_who_reads_above_stays_there_and_is_told_how_many_came(phone: Phone) -> None:
     async with phone.house.link() as link:
-        session = await link.open("s", "agent", title="Live")
-        for number in range(1, 41):
-            await session.message("user", f"Message {number}.")
-        page = await phone.open("#/s/s")
-        await expect(page.get_by_text("Message 40.")).to_be_in_viewport()
+        session, page = await at_the_end(phone, link)
         await page.mouse.move(200, 400)
         await page.mouse.wheel(0, -800)
         await expect(page.get_by_role("button", name="To the end")).to_be_visible()

@@ -41,6 +41,17 @@ async def test_a_search_finds_by_title_and_says_where_nothing_is(reader: Phone) 
     await expect(page.get_by_text("No session has that in its title.")).to_be_visible()
 
 
+async def test_a_search_by_title_finds_letters_however_they_are_put_together(phone: Phone) -> None:
+    async with phone.house.link() as link:
+        await link.open("one", "agent", title="The cafe\u0301")
+        await link.open("two", "agent", title="The \u00dcberfall")
+    page = await phone.open()
+    await expect(page.locator(".session .title")).to_have_count(2)
+    for sought, title in (("CAF\u00c9", "The cafe\u0301"), ("u\u0308ber", "The \u00dcberfall")):
+        await page.get_by_role("searchbox", name="Search by title").fill(sought)
+        await expect(page.locator(".session .title")).to_have_text([title])
+
+
 async def test_each_result_says_what_it_is_in_words(reader: Phone) -> None:
     page = await reader.open("#/s/parser")
     await expect(page.locator(CARD).first).to_be_visible()
@@ -97,6 +108,19 @@ async def test_the_elided_line_leads_to_what_was_left_out(reader: Phone) -> None
     await elided.click()
     await expect(page.locator(".seen")).to_contain_text("201")
     await expect(page.locator(".row[data-line='201']")).to_contain_text("output 201")
+
+
+async def test_an_elided_line_that_an_output_quotes_hides_nothing_of_its_result(phone: Phone) -> None:
+    quoted = "[5 lines elided, full output #0001]"
+    output = "\n".join(quoted if number == 151 else f"l{number}" for number in range(1, 1001))
+    async with phone.house.link() as link:
+        await (await link.open("s", "agent")).result("bash", {"command": "cat log"}, output)
+    page = await phone.open("#/s/s")
+    await expect(page.locator("a.elided")).to_have_text("[700 lines elided, full output #0001]")
+    await expect(page.locator(f"{CARD} pre").last).to_contain_text("l901")
+    await page.get_by_role("button", name="Show").click()
+    await expect(page.locator("a.elided")).to_have_text("[700 lines elided, full output #0001]")
+    await expect(page.locator(CARD)).to_contain_text(f"l150\n{quoted}\nl152")
 
 
 @pytest.mark.parametrize("other", ["1", "00001", "#1", "%20%230001"])

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from waybread_daemon.page.files import STATIC, shell
+from waybread_protocol.loop import CONTEXT
 
 VIEW = Path(__file__).parent / "view"
 FILES = sorted(path.name for path in VIEW.glob("*.test.js"))
@@ -56,3 +57,9 @@ def test_no_view_makes_markup_of_text_or_writes_a_style_into_it() -> None:
             source = path.read_text("utf-8")
             for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "dangerouslySet", "document.write", "cssText"):
                 assert word not in source, (path.name, word)
+
+
+def test_it_knows_how_much_the_head_of_a_capped_result_has() -> None:
+    source = (STATIC / "js/view/text.js").read_text("utf-8")
+    assert f"const CAP_HEAD_LINES = {CONTEXT.cap.head_lines};" in source
+    assert f"const CAP_HEAD_CHARS = {CONTEXT.cap.head_chars:_};" in source

@@ -7,13 +7,13 @@ they were written, so what a browser says of its code is found in the source.
 from __future__ import annotations
 
 import functools
-import gzip
 import hashlib
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+import deflate
 from rcssmin import cssmin
 from rjsmin import jsmin
 
@@ -29,6 +29,8 @@ _TYPES = {
 }
 """What is served; other files beside them (a licence, a list of hashes) are for people who read the source."""
 _PACKED = (".html", ".css", ".js", ".svg", ".webmanifest")
+_LEVEL = 12
+"""The most that libdeflate does: some 1.5 % less than zlib's 9."""
 _LEAN: Mapping[str, Callable[[str], str]] = {".js": jsmin, ".css": cssmin}
 """How the files of a kind are freed of what is for people."""
 _TYPES_ALONE = b"export{};"
@@ -94,6 +96,6 @@ def _filled(body: bytes, line: str, text: str) -> bytes:
 
 def _file(path: str, body: bytes) -> File:
     suffix = Path(path).suffix or ".html"
-    # Without a time in it: the same file is packed the same.
-    packed = gzip.compress(body, 9, mtime=0) if suffix in _PACKED else None
+    # Once for all phones, so as small as it gets; there is no time in it: the same file is packed the same.
+    packed = bytes(deflate.gzip_compress(body, _LEVEL)) if suffix in _PACKED else None
     return File(_TYPES[suffix], body, packed, hashlib.sha256(body).hexdigest()[:32])

@@ -108,6 +108,8 @@ test('nothing hides', () => {
     assert.equal(marks(`a${char}b`).length, 1, char.codePointAt(0).toString(16));
   }
   assert.equal(marks('\u{e0041}')[0].title, 'U+E0041 invisible character');
+  // Musical beams and the steps of shorthand.
+  for (const char of ['\u{1d173}', '\u{1d17a}', '\u{1bca0}', '\u{1bca3}']) assert.equal(marks(char).length, 1);
 });
 
 test('a joiner between letters of a script that needs it stays, one anywhere else is a mark', () => {

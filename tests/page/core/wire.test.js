@@ -424,7 +424,7 @@ test('a greeting that is busy, or cannot be read, is tried again', async () => {
   wire.start();
   world.socket.open();
   world.socket.tell({ type: 'error', re: 1, code: 'busy', message: 'Too many links.', retry: true });
-  assert.equal(wire.state.why, 'Too many links.');
+  assert.equal(wire.state.why, 'The daemon says: Too many links.');
   await world.pass(1000);
   assert.equal(world.sockets.length, 2);
   world.socket.open();

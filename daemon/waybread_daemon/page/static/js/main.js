@@ -9,7 +9,7 @@ import { Household } from './view/household.js';
 import { Pair } from './view/pair.js';
 import { Result, Sent } from './view/result.js';
 import { address, Router } from './view/router.js';
-import { Sessions } from './view/sessions.js';
+import { Devices, Sessions } from './view/sessions.js';
 import { Settings } from './view/settings.js';
 import { Transcript } from './view/transcript.js';
 
@@ -49,6 +49,7 @@ function Linked({ home, route, at }) {
   return h(
     Frame,
     { title: 'Not paired any more', up: { view: 'settings' }, home: null },
+    h(Devices, { now: home.pairing.id }),
     h(
       'div',
       { class: 'sheet' },

@@ -103,7 +103,7 @@ export function findIds(text, most = Number.MAX_SAFE_INTEGER) {
 // Control characters (a line end and a tab are no such), the soft hyphen, zero-width and bidirectional controls, line
 // and paragraph separators, the byte-order mark, tags, variation selectors, and the invisible operators.
 const HIDDEN =
-  /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e03ff}]/u;
+  /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e03ff}]/u;
 
 // Where some of them do their work: in emoji, keys and flags among them, and as joiners between letters of the scripts that
 // need them.

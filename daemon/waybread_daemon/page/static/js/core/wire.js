@@ -272,7 +272,7 @@ export class Wire extends Observable {
       return;
     }
     if (message.type !== 'welcome') {
-      this.#lose(attempt, String(message['message'] ?? 'The daemon did not greet.'));
+      this.#lose(attempt, `${SAYS}${message['message'] ?? 'not what it should.'}`);
       return;
     }
     this.#around.cancel(attempt.timer);
@@ -394,6 +394,8 @@ export class Wire extends Observable {
   }
 }
 
+/** Begins what a daemon gives as its reason to take no link. */
+export const SAYS = 'The daemon says: ';
 const UNREACHABLE = 'The daemon cannot be reached.';
 const UNKNOWN = 'The daemon does not know this pairing (any more): pair again.';
 const REVOKED = 'The daemon has taken back this pairing: pair again.';

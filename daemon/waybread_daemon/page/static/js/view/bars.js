@@ -235,7 +235,7 @@ export function CopyBar({ source, first, last }) {
   const copySeen = async () => {
     try {
       const lines = await source.lines(first, last - first + 1);
-      await copyText(lines.map((line) => line.text).join('\n'));
+      await copyText(lines.map((line) => line.text).join('\n').replace(/\r$/, ''));
       say(lines.some((line) => line.cut) ? 'Copied; very long lines in part.' : 'Copied.');
     } catch (fault) {
       failed(fault);

@@ -2,7 +2,7 @@
 
 import { h } from '../../vendor/preact/preact.module.js';
 import { isCut, oneLine, resultNumber } from '../core/texts.js';
-import { counted, fold, number, plain, sentText, UNFOLD_CHARS, when, whole } from './text.js';
+import { counted, elidedAt, fold, number, plain, sentText, UNFOLD_CHARS, when, whole } from './text.js';
 import { address } from './router.js';
 
 /** @typedef {import('../core/types.js').Entry} Entry */
@@ -133,17 +133,22 @@ function body(entry, look, diff) {
   const { where, unfolded, unfold, wrap } = look;
   const human = entry.kind === 'message';
   const cut = isCut(entry);
-  const folded = unfolded.has(entry.seq) && !cut ? whole(entry.text) : fold(entry.text);
-  const text = (/** @type {string} */ part, /** @type {number} */ before) =>
+  const elided = entry.capped ? elidedAt(entry.text, entry.result) : -1;
+  const folded = unfolded.has(entry.seq) && !cut ? whole(entry.text) : fold(entry.text, elided);
+  const text = (/** @type {string} */ part, /** @type {number} */ before, /** @type {number} */ at) =>
     part === ''
       ? null
-      : h(human ? 'div' : 'pre', { class: 'text', dir: human ? 'auto' : 'ltr' }, sentText(part, where, diff, before));
+      : h(
+          human ? 'div' : 'pre',
+          { class: 'text', dir: human ? 'auto' : 'ltr' },
+          sentText(part, where, diff, before, at),
+        );
   return h(
     'div',
     { class: `body ${human ? 'human' : wrap ? 'wrap' : 'lines'}` },
-    text(folded.head, 0),
+    text(folded.head, 0, elided),
     more(entry, look, folded, cut),
-    text(folded.tail, folded.before),
+    text(folded.tail, folded.before, 0),
     unfolded.has(entry.seq) && !cut
       ? h('button', { class: 'fold', 'aria-expanded': 'true', onClick: () => unfold(entry) }, 'Show less')
       : null,

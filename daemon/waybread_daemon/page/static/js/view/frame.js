@@ -3,6 +3,7 @@
 import { createContext, h } from '../../vendor/preact/preact.module.js';
 import { useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../../vendor/preact/hooks.module.js';
 import { resultNumber, visible } from '../core/texts.js';
+import { SAYS } from '../core/wire.js';
 import { duration, plain, since } from './text.js';
 import { address } from './router.js';
 
@@ -215,7 +216,9 @@ function LinkBanner({ home }) {
 
 /** @param {HomeState} state */
 function sentenceOf({ link }) {
-  if (link.kind === 'reconnecting') return `Reconnecting since ${since(link.since_ms)}.`;
+  // A reason of the daemon's own is no matter of the network, which comes and goes by itself.
+  const why = link.why.startsWith(SAYS) ? ` ${link.why}` : '';
+  if (link.kind === 'reconnecting') return `Reconnecting since ${since(link.since_ms)}.${why}`;
   if (link.kind === 'offline') return `Offline since ${since(link.since_ms)}.`;
   return link.kind === 'refused' ? link.why : '';
 }

@@ -216,6 +216,7 @@ export class Household extends Observable {
     if (welcome === null || known === undefined || welcome.name === known.name) return;
     // Another tab may have signed out of it.
     await this.#pairings.rename(id, welcome.name).catch(() => {});
+    this.#tell(false);
     await this.#look();
   }
 }

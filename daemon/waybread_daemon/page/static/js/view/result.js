@@ -72,13 +72,18 @@ function Lines({ home, route, model, entry, name, ready, load }) {
     if (source !== null || !ready) return undefined;
     let left = false;
     load().then(
-      (loaded) => !left && setSource(loaded),
+      (loaded) => {
+        if (left) return;
+        tell('');
+        setSource(loaded);
+      },
       (fault) => !left && tell(isLost(fault) ? '' : sentenceOf(fault, name)),
     );
     return () => {
       left = true;
     };
-  }, [link, ready]);
+    // One that was not there yet comes with its entry.
+  }, [link, ready, entry?.seq]);
   const tool = source?.meta.tool || entry?.tool || (entry?.kind === 'recall' ? 'recall' : '');
   const asked = entry === undefined ? '' : askedFor(entry);
   const lines = source?.meta.lines ?? null;

@@ -32,24 +32,30 @@ export function Sessions({ home, route }) {
         icon('settings'),
       ),
     },
-    pairings.length < 2
-      ? null
-      : h(
-          'nav',
-          { class: 'tabs', 'aria-label': 'Devices' },
-          pairings.map((one) =>
-            h(
-              'a',
-              {
-                key: one.id,
-                href: address({ view: 'sessions', pairing: one.id }),
-                'aria-current': one === pairing ? 'page' : undefined,
-              },
-              household.called(one),
-            ),
-          ),
-        ),
+    h(Devices, { now: home.pairing.id }),
     h(List, { home, pairing: route.pairing, key: home.pairing.id }),
+  );
+}
+
+/** Leads to those that this browser is paired with. @param {{now: string}} props the id of the one that is looked at */
+export function Devices({ now }) {
+  const { household } = useAround();
+  const { pairings } = useModel(household);
+  if (pairings.length < 2) return null;
+  return h(
+    'nav',
+    { class: 'tabs', 'aria-label': 'Devices' },
+    pairings.map((one) =>
+      h(
+        'a',
+        {
+          key: one.id,
+          href: address({ view: 'sessions', pairing: one.id }),
+          'aria-current': one.id === now ? 'page' : undefined,
+        },
+        household.called(one),
+      ),
+    ),
   );
 }
 
@@ -64,7 +70,7 @@ function List({ home, pairing }) {
   const [problem, tell] = useState('');
   const [loadingMore, setLoadingMore] = useState(false);
   const busy = useRef(false);
-  const words = sought.toLowerCase().trim();
+  const words = plainOf(sought).trim();
   const found = useMemo(
     () => (words === '' ? sessions : sessions.filter((row) => says(row, words))),
     [sessions, words],
@@ -144,12 +150,17 @@ const OLDER = /** @type {SessionRow} */ ({ session: '' });
 const NO_SESSIONS =
   'This device has no sessions yet. To see those of another one, pair with it: waybread pair --role viewer --device ID.';
 
+/** @param {string} text however its letters are put together */
+function plainOf(text) {
+  return text.normalize().toLowerCase();
+}
+
 /**
  * @param {SessionRow} row
- * @param {string} words in lower case
+ * @param {string} words as `plainOf` gives them
  */
 function says(row, words) {
-  return (row.title || row.session).toLowerCase().includes(words);
+  return plainOf(row.title || row.session).includes(words);
 }
 
 /** @param {{row: SessionRow, pairing: string}} props */

@@ -2,7 +2,7 @@
 // people read them.
 
 import { h } from '../../vendor/preact/preact.module.js';
-import { findIds, firstOf, resultNumber, visible } from '../core/texts.js';
+import { countChars, findIds, firstOf, resultNumber, visible } from '../core/texts.js';
 import { address } from './router.js';
 
 /** @typedef {{pairing: string, session: string, most: number}} Where a session, and the last number that it has given */
@@ -15,8 +15,10 @@ import { address } from './router.js';
  * @typedef {{kind: 'plain' | 'add' | 'del' | 'hunk' | 'elided', text: string, number: number, line: number}} Part
  */
 
-const ELIDED = /^\[\d+ lines elided, full output (#[0-9a-f]{4,14})\]$/gm;
-const ELIDED_ONCE = new RegExp(ELIDED.source, 'm');
+/** The head of a capped result has as much as fits of so many lines and characters. */
+const CAP_HEAD_LINES = 200;
+const CAP_HEAD_CHARS = 20_000;
+const HUNK = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
 
 /**
  * @param {string} text
@@ -40,22 +42,41 @@ function piecesOf(text, most) {
 }
 
 /**
+ * Where the elided line of a capped result stands in its text. What was capped may quote such lines, also with this id:
+ * sessions count alike.
+ * @param {string} text
+ * @param {string} id of the result
+ * @returns {number} -1 where there is none
+ */
+export function elidedAt(text, id) {
+  let at = -1;
+  for (const { index } of text.matchAll(new RegExp(`^\\[\\d+ lines elided, full output ${id}\\]$`, 'gm'))) {
+    // Behind its bracket; one that the head quotes is followed by the right one.
+    const head = text.slice(text.indexOf('\n') + 1, index - 1);
+    if (at < 0 || (linesIn(head) < CAP_HEAD_LINES && countChars(head) <= CAP_HEAD_CHARS)) at = index;
+  }
+  return at;
+}
+
+/**
  * The parts of a text as it was sent. They join to it exactly.
  * @param {string} text
  * @param {boolean} diff whether it holds diffs
  * @param {number} [before] lines that stand before it
+ * @param {number} [elided] where its elided line begins, -1 where it has none
  * @returns {Part[]}
  */
-export function partsOf(text, diff, before = 0) {
+export function partsOf(text, diff, before = 0, elided = -1) {
   /** @type {Part[]} */
   const parts = [];
   let done = 0;
-  for (const match of text.matchAll(ELIDED)) {
-    push(parts, text.slice(done, match.index), diff);
+  if (elided >= 0 && elided < text.length) {
+    done = `${text}\n`.indexOf('\n', elided);
+    push(parts, text.slice(0, elided), diff);
     // The bracket stands before the first line.
-    const line = Math.max(1, before + linesIn(text.slice(0, match.index)));
-    parts.push({ kind: 'elided', text: match[0], number: resultNumber(match[1] ?? ''), line });
-    done = match.index + match[0].length;
+    const line = Math.max(1, before + linesIn(text.slice(0, elided)));
+    const said = text.slice(elided, done);
+    parts.push({ kind: 'elided', text: said, number: resultNumber(/#\w+/.exec(said)?.[0] ?? ''), line });
   }
   push(parts, text.slice(done), diff);
   return parts;
@@ -88,8 +109,16 @@ function push(parts, text, diff) {
     parts.push({ kind: 'plain', text, number: 0, line: 0 });
     return;
   }
+  // A note may stand behind the last hunk. What follows an elided line may begin within one.
+  let [gone, come] = parts.length === 0 ? [0, 0] : [Infinity, Infinity];
   for (const line of text.match(/[^\n]*\n|[^\n]+$/g) ?? []) {
-    const kind = diffKind(line);
+    const hunk = HUNK.exec(line);
+    const kind = hunk !== null || gone > 0 || come > 0 ? diffKind(line) : 'plain';
+    if (hunk !== null) [gone, come] = [Number(hunk[1] ?? 1), Number(hunk[2] ?? 1)];
+    else if (!line.startsWith('\\')) {
+      if (kind !== 'add') gone -= 1;
+      if (kind !== 'del') come -= 1;
+    }
     const last = parts.at(-1);
     if (last?.kind === kind) last.text += line;
     else parts.push({ kind, text: line, number: 0, line: 0 });
@@ -110,14 +139,14 @@ export const UNFOLD_CHARS = 60_000;
  * What a transcript shows of a text at first. `lines` are whole lines that it does not, `chars` characters, 0 where it
  * shows all. The tail begins with the elided line, where there is one; `before` are the lines ahead of it.
  * @param {string} text
+ * @param {number} elided where the elided line begins, -1 where there is none
  * @returns {{head: string, lines: number, chars: number, tail: string, before: number}}
  */
-export function fold(text) {
+export function fold(text, elided) {
   const all = linesIn(text);
   if (all < FOLD_LINES && text.length <= FOLD_CHARS) return whole(text);
   const head = firstLines(text, HEAD_LINES, HEAD_CHARS);
-  const elided = text.slice(head.length).search(ELIDED_ONCE);
-  const from = elided >= 0 ? head.length + elided : text.length;
+  const from = elided >= head.length ? elided : text.length;
   const tail = firstLines(text.slice(from), TAIL_LINES, TAIL_CHARS);
   const lines = Math.max(all - linesIn(head) - linesIn(tail), 0);
   const before = linesIn(text.slice(0, from));
@@ -172,9 +201,10 @@ export function plain(text) {
  * @param {Where} where
  * @param {boolean} diff
  * @param {number} before lines that stand before it
+ * @param {number} elided where its elided line begins, -1 where it has none
  */
-export function sentText(text, where, diff, before) {
-  return partsOf(text, diff, before).map((part) => {
+export function sentText(text, where, diff, before, elided) {
+  return partsOf(text, diff, before, elided).map((part) => {
     if (part.kind === 'plain') return pieces(part.text, where);
     if (part.kind !== 'elided') return h('span', { class: part.kind }, pieces(part.text, where));
     const { number, line } = part;

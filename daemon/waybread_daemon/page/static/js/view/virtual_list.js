@@ -52,6 +52,8 @@ export class VirtualList extends Component {
   #looks = 0;
   /** As the scroller had it last. */
   #top = 0;
+  /** Whether a text in it is selected: it would go with what leads away from it. */
+  #selected = false;
 
   /** @param {ListProps<T>} props */
   constructor(props) {
@@ -67,6 +69,7 @@ export class VirtualList extends Component {
     this.#resized = new ResizeObserver(() => this.#settle());
     if (this.#scroller !== null) this.#resized.observe(this.#scroller);
     for (const slot of this.#slots.values()) this.#resized.observe(slot);
+    document.addEventListener('selectionchange', this.#onSelection);
     this.#settle();
   }
 
@@ -78,6 +81,7 @@ export class VirtualList extends Component {
   /** @override */
   componentWillUnmount() {
     this.#resized?.disconnect();
+    document.removeEventListener('selectionchange', this.#onSelection);
     if (this.props.control !== undefined) this.props.control.current = null;
   }
 
@@ -204,8 +208,22 @@ export class VirtualList extends Component {
     this.#top = top;
     // Further up and yet at the end: the list became shorter, nobody scrolled.
     if (delta < 0 && top + height > scroller.scrollHeight - 1) return;
+    this.#notePlace(scroller);
+  }
+
+  #onSelection = () => {
+    const scroller = this.#scroller;
+    const chosen = getSelection();
+    const selected = scroller?.contains(chosen?.anchorNode ?? null) === true && chosen?.isCollapsed === false;
+    if (scroller === null || selected === this.#selected) return;
+    this.#selected = selected;
+    if (this.props.end === true) this.#notePlace(scroller);
+  };
+
+  /** @param {HTMLElement} scroller */
+  #notePlace({ scrollTop: top, clientHeight: height }) {
     const at = Math.max(this.heights.at(top), this.props.lead === true ? 1 : 0);
-    const end = this.props.end === true && top + height >= this.heights.total - END_PX;
+    const end = this.props.end === true && !this.#selected && top + height >= this.heights.total - END_PX;
     this.#setPlace({ key: this.heights.key(at), px: top - this.heights.offset(at), end });
     this.setState({ height });
   }

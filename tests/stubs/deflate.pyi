@@ -1,0 +1,3 @@
+# What is used of it: its own types need names that Python 3.11 has not.
+
+def gzip_compress(data: bytes, compresslevel: int = ...) -> bytearray: ...
